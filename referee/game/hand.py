@@ -1,0 +1,108 @@
+"""One hand of Hearts as a small state machine: cards in, tricks out.  It knows nothing of matches, bots or faults."""
+
+from collections.abc import Sequence
+
+from protocol.cards import SUIT_OF, Card, CardSet
+from referee.game.play import breaks_hearts, legal_follow, legal_lead, why_illegal
+from referee.game.rulebook import Rulebook
+
+
+class IllegalPlay(ValueError):
+    """A card that the rules do not allow now; the hand is unchanged."""
+
+
+class Hand:
+    """A hand from the first lead to the last trick.
+
+    `turn` is the seat to play, `legal` the set it may play, `trick` the cards on the table, leader first.
+    `tricks` are the finished tricks as (leader, cards, winner).  Give `cards` as they are after the pass.
+    """
+
+    __slots__ = (
+        "_best",
+        "_led",
+        "_points_in_trick",
+        "_winning",
+        "book",
+        "broken",
+        "cards",
+        "lead",
+        "legal",
+        "taken",
+        "trick",
+        "tricks",
+        "tricks_won",
+        "turn",
+        "won",
+    )
+
+    def __init__(self, book: Rulebook, cards: Sequence[CardSet], dealer: int = 0) -> None:
+        self.book = book
+        self.cards = list(cards)
+        self.broken = not book.rules.must_break
+        self.trick: list[Card] = []
+        self.tricks: list[tuple[int, tuple[Card, ...], int]] = []
+        self.taken = [0] * book.seats
+        """Penalty points in each seat's tricks so far."""
+        self.won: list[CardSet] = [0] * book.seats
+        self.tricks_won = [0] * book.seats
+        self._led: CardSet = 0
+        self._best: Card = -1
+        self._winning = 0
+        self._points_in_trick = 0
+        if book.rules.opening == "eldest":
+            self.turn = (dealer + 1) % book.seats
+        else:
+            self.turn = next(seat for seat, held in enumerate(cards) if held & book.opening_card)
+        self.lead = self.turn
+        self.legal: CardSet = legal_lead(book, self.cards[self.turn], self.broken, first_trick=True)
+
+    @property
+    def over(self) -> bool:
+        """Whether every card has been played."""
+        return len(self.tricks) == self.book.hand_size
+
+    @property
+    def first_trick(self) -> bool:
+        return not self.tricks
+
+    def play(self, card: Card) -> None:
+        """Play `card` for the seat whose turn it is.  Raises IllegalPlay, and changes nothing, if it may not."""
+        bit = 1 << card
+        if not bit & self.legal:
+            raise IllegalPlay(self.why_illegal(card))
+        book, seat, trick = self.book, self.turn, self.trick
+        self.cards[seat] ^= bit
+        if not trick:
+            self._led = SUIT_OF[card]
+            self._best = card
+            self._winning = seat
+        elif card > self._best and bit & self._led:
+            self._best = card
+            self._winning = seat
+        if not self.broken and bit & book.breaking:
+            self.broken = breaks_hearts(book, card, self._led)
+        self._points_in_trick += book.points[card]
+        trick.append(card)
+        if len(trick) < book.seats:
+            self.turn = seat = (seat + 1) % book.seats
+            following = self.cards[seat] & self._led
+            self.legal = following or legal_follow(book, self.cards[seat], self._led, not self.tricks)
+        else:
+            self._finish_trick()
+
+    def _finish_trick(self) -> None:
+        winner = self._winning
+        self.taken[winner] += self._points_in_trick
+        self.tricks_won[winner] += 1
+        for card in self.trick:
+            self.won[winner] |= 1 << card
+        self.tricks.append((self.lead, tuple(self.trick), winner))
+        self.trick = []
+        self._points_in_trick = 0
+        self.lead = self.turn = winner
+        self.legal = legal_lead(self.book, self.cards[winner], self.broken, first_trick=False)
+
+    def why_illegal(self, card: Card) -> str:
+        """The rule that `card` would break now, in words.  [rules 4, 5]"""
+        return why_illegal(self.book, self.cards[self.turn], card, self._led if self.trick else 0, self.first_trick)

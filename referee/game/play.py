@@ -1,0 +1,62 @@
+"""What may be played, which play breaks hearts, who wins a trick: small pure functions, each a paragraph of the rulebook."""
+
+from collections.abc import Sequence
+
+from protocol.cards import CLUBS, HEARTS, SUIT_OF, SUIT_WORDS, Card, CardSet, names_of
+from referee.game.rulebook import QUEEN, Rulebook
+
+
+def legal_lead(book: Rulebook, hand: CardSet, broken: bool, first_trick: bool) -> CardSet:
+    """The cards of `hand` that may lead a trick.  [rules 4.1, 5.4]"""
+    if first_trick and book.rules.opening != "eldest":
+        return hand & (book.opening_card if book.rules.opening == "lowest_club" else CLUBS)
+    if broken:
+        return hand
+    if not hand & ~book.forced_lead:
+        return hand
+    return hand & ~book.unbroken_lead_bar or hand
+
+
+def legal_follow(book: Rulebook, hand: CardSet, led: CardSet, first_trick: bool) -> CardSet:
+    """The cards of `hand` that may follow in a trick whose led suit is the set `led`.  [rules 4.3, 4.4]"""
+    following = hand & led
+    if following:
+        return following
+    if first_trick:
+        return hand & ~book.barred_on_first_trick or _only_points(book, hand)
+    return hand
+
+
+def _only_points(book: Rulebook, hand: CardSet) -> CardSet:
+    """A void seat that holds point cards alone on the first trick.  [rules 4.5]"""
+    return (hand & HEARTS if book.rules.first_trick == "strict_heart" else 0) or hand
+
+
+def breaks_hearts(book: Rulebook, card: Card, led: CardSet) -> bool:
+    """Whether this card breaks hearts in a trick whose led suit is `led` (the card's own when it leads).  [rules 5.2, 5.3]"""
+    bit = 1 << card
+    return bool(bit & book.breaking) and (book.rules.breaks == "any_heart" or not bit & led)
+
+
+def trick_winner(cards: Sequence[Card], leader: int, seats: int) -> int:
+    """The seat that wins a finished trick: the highest card of the led suit.  [rules 4.6]"""
+    led = SUIT_OF[cards[0]]
+    highest = max(card for card in cards if 1 << card & led)
+    return (leader + cards.index(highest)) % seats
+
+
+def why_illegal(book: Rulebook, hand: CardSet, card: Card, led: CardSet, first_trick: bool) -> str:
+    """The rule that a card which is not legal breaks, in words.  `led` is 0 when the seat leads.  [rules 4, 5]"""
+    bit = 1 << card
+    if not bit & hand:
+        return "not in your hand"
+    if led and hand & led:
+        return f"must follow {SUIT_WORDS[(led & -led).bit_length() // 13]}"
+    if led:
+        return "no point card on the first trick" if bit & book.point_cards else "must discard a heart"
+    if first_trick and book.rules.opening == "lowest_club":
+        return f"must lead {names_of(book.opening_card)[0]}"
+    if first_trick and book.rules.opening == "any_club":
+        return "must lead a club"
+    what = "the queen of spades" if bit == QUEEN else "hearts"
+    return f"{what} may not be led before hearts are broken"
