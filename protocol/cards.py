@@ -35,7 +35,7 @@ CLUBS: Final[CardSet] = (1 << 13) - 1
 DIAMONDS: Final[CardSet] = CLUBS << 13
 SPADES: Final[CardSet] = CLUBS << 26
 HEARTS: Final[CardSet] = CLUBS << 39
-SUIT_OF: Final[tuple[CardSet, ...]] = tuple((CLUBS, DIAMONDS, SPADES, HEARTS)[card // 13] for card in range(52))
+SUIT_OF: Final[tuple[CardSet, ...]] = tuple(CLUBS << 13 * (card // 13) for card in range(52))
 """The whole suit of each card, as a set."""
 
 

@@ -42,7 +42,10 @@ PRESETS: Final[dict[str, dict[str, Any]]] = {
 
 
 def preset(name: str, changes: Mapping[str, Any] | None = None) -> Rules:
-    """The rules of a preset, with `changes` on top.  Raises RulesError for a name or a change that cannot be."""
+    """The rules of a preset, with `changes` on top.  [rules 9]
+
+    Raises RulesError for a name or a change that cannot be.
+    """
     if name not in PRESETS:
         close = get_close_matches(name, PRESETS, 1)
         hint = f"did you mean {close[0]}?" if close else f"there are: {', '.join(PRESETS)}."

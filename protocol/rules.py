@@ -6,11 +6,12 @@ rule sets that people play.
 
 from collections.abc import Mapping
 from difflib import get_close_matches
+from functools import cache
 from typing import Any, Final, Literal, TypeAlias, get_args, get_type_hints
 
 import msgspec
 from msgspec import Struct
-from msgspec.structs import asdict, force_setattr
+from msgspec.structs import force_setattr
 
 from protocol.cards import CARD, CardName
 
@@ -18,7 +19,12 @@ Direction: TypeAlias = Literal["left", "right", "across", "left2", "right2", "ho
 OnFault: TypeAlias = Literal["retire", "substitute", "hand", "match"]
 Sandbox: TypeAlias = Literal["auto", "none", "bwrap"]
 
-REMOVED: Final[dict[int, tuple[CardName, ...]]] = {3: ("2D",), 4: (), 5: ("2C", "2D"), 6: ("2C", "2D", "3C", "2S")}
+REMOVED: Final[dict[int, tuple[CardName, ...]]] = {
+    3: ("2D",),
+    4: (),
+    5: ("2C", "2D"),
+    6: ("2C", "2D", "3C", "2S"),
+}
 """The cards taken out so that the deck divides, by number of players.  [rules 2.2]"""
 
 PASS_CYCLE: Final[dict[int, tuple[Direction, ...]]] = {
@@ -31,7 +37,7 @@ PASS_CYCLE: Final[dict[int, tuple[Direction, ...]]] = {
 
 
 class RulesError(ValueError):
-    """A rule or condition that cannot be: one sentence that names the field, the value and what is allowed."""
+    """A rule or condition that cannot be: a sentence that names the field, its value and what is allowed."""
 
 
 class Rules(Struct, frozen=True, kw_only=True):
@@ -134,13 +140,18 @@ def allowed(record: type[Struct], name: str) -> str:
     """What a field of `Rules` or `Conditions` may be, in words: `"0 to 50"`, `"JD or TD"`."""
     low_high = (_RULE_RANGES | _CONDITION_RANGES).get(name)
     if low_high is None:
-        return _words_of(get_type_hints(record)[name])
+        return _words_of(_kinds(record)[name])
     low, high = low_high
     words = f"a whole number from {low} up" if high is None else f"a whole number from {low} to {high}"
-    return words + (" or null" if type(None) in get_args(get_type_hints(record)[name]) else "")
+    return words + (" or null" if type(None) in get_args(_kinds(record)[name]) else "")
 
 
-def _words_of(kind: Any) -> str:
+@cache
+def _kinds(record: type[Struct]) -> dict[str, object]:
+    return get_type_hints(record)
+
+
+def _words_of(kind: object) -> str:
     if kind is bool:
         return "true or false"
     if kind == tuple[CardName, ...] | None:
@@ -161,7 +172,7 @@ def _check_names(fields: Mapping[str, Any], record: type[Struct], what: str) -> 
 
 
 def _check_fields(record: Struct, ranges: Mapping[str, tuple[int, int | None]], what: str) -> None:
-    for name, kind in get_type_hints(type(record)).items():
+    for name, kind in _kinds(type(record)).items():
         value = getattr(record, name)
         try:
             msgspec.convert(value, kind, strict=True)
@@ -182,20 +193,27 @@ def _check_together(rules: Rules) -> None:
     for card in removed:
         if removed.count(card) > 1:
             raise RulesError(f"The rule removed lists {card} twice; a deck has one of each card.")
+    if all(name in removed for name in CARD if name[1] == "H"):
+        raise RulesError("The rule removed takes out every heart; Hearts needs some.")
     cards = 52 - len(removed)
     if cards % rules.players:
         raise RulesError(
             f"The rule removed leaves {cards} cards, which {rules.players} players cannot share evenly; "
             f"remove {52 % rules.players} cards, or {52 % rules.players + rules.players}, and so on."
         )
-    if cards // rules.players < max(rules.pass_count, 1):
-        raise RulesError(f"The rule pass_count is {rules.pass_count}, more than the {cards // rules.players} cards of a hand.")
+    hand_size = cards // rules.players
+    if hand_size < rules.pass_count:
+        raise RulesError(
+            f"The rule pass_count is {rules.pass_count}, more than the {hand_size} cards of a hand."
+        )
     if rules.opening != "eldest" and all(name in removed for name in CARD if name[1] == "C"):
         raise RulesError(f"The rule opening is {rules.opening}, but removed leaves no club in the deck.")
     if not cycle:
         raise RulesError('The rule pass_cycle is empty; write ["hold"] for a game without passing.')
     if "across" in cycle and rules.players % 2:
-        raise RulesError(f"The rule pass_cycle has across, but nobody sits across at a table of {rules.players}.")
+        raise RulesError(
+            f"The rule pass_cycle has across, but nobody sits across at a table of {rules.players}."
+        )
     for field, card, is_off in (
         ("queen_points", "QS", rules.queen_points == 0),
         ("king_points", "KS", rules.king_points == 0),
@@ -205,13 +223,11 @@ def _check_together(rules: Rules) -> None:
         ("ten_clubs_doubles", "TC", not rules.ten_clubs_doubles),
     ):
         if card in removed and not is_off:
-            raise RulesError(f"The rule {field} is {asdict(rules)[field]}, but removed takes {card} out of the deck.")
-    if all(name in removed for name in CARD if name[1] == "H"):
-        raise RulesError("The rule removed takes out every heart; Hearts needs some.")
+            value = msgspec.json.encode(getattr(rules, field)).decode()
+            raise RulesError(f"The rule {field} is {value}, but removed takes {card} out of the deck.")
     if rules.target is None and rules.max_hands is None:
         raise RulesError("The rules target and max_hands are both null: the match would never end; set one.")
 
 
-def _tupled(value: Any) -> Any:
+def _tupled(value: object) -> Any:  # noqa: ANN401
     return tuple(value) if isinstance(value, list) else value
-

@@ -1,6 +1,7 @@
 """Deals and the caretaker's choices: all that looks random in a match, made from its seed.  [spec/dealing.md]
 
-Everything is SHA-256, so that a program in any language can check a deal against its seed, and the seed cannot be found from a deal.
+Everything is SHA-256, so that a program in any language can check a deal against its seed, and the seed
+cannot be found from a deal.
 """
 
 from hashlib import sha256
@@ -12,8 +13,9 @@ from referee.game.rulebook import Rulebook
 def deal(seed: str, hand: int, book: Rulebook) -> tuple[CardSet, ...]:
     """The cards of each seat in hand number `hand` of the match with this seed.  [dealing 2]
 
-    A Fisher-Yates shuffle of the sorted deck, driven by `_bytes`: for `i` from the last place down to 1, the next byte below the
-    largest multiple of `i + 1` chooses the place that card `i` changes with.  Seat `s` gets the `s`-th run of a hand's length.
+    A Fisher-Yates shuffle of the sorted deck: for `i` from the last place down to 1, the next byte of the
+    stream that is below the largest multiple of `i + 1` chooses the place that card `i` changes with.
+    Seat `s` gets the `s`-th run of a hand's length.
     """
     deck = list(each(book.deck))
     key = sha256(seed.encode()).digest()

@@ -1,4 +1,4 @@
-"""One hand of Hearts as a small state machine: cards in, tricks out.  It knows nothing of matches, bots or faults."""
+"""One hand of Hearts as a small state machine: cards in, tricks out.  No matches, bots or faults here."""
 
 from collections.abc import Sequence
 
@@ -12,7 +12,7 @@ class IllegalPlay(ValueError):
 
 
 class Hand:
-    """A hand from the first lead to the last trick.
+    """A hand from the first lead to the last trick.  [rules 4, 5]
 
     `turn` is the seat to play, `legal` the set it may play, `trick` the cards on the table, leader first.
     `tricks` are the finished tricks as (leader, cards, winner).  Give `cards` as they are after the pass.
@@ -67,7 +67,10 @@ class Hand:
         return not self.tricks
 
     def play(self, card: Card) -> None:
-        """Play `card` for the seat whose turn it is.  Raises IllegalPlay, and changes nothing, if it may not."""
+        """Play `card` for the seat whose turn it is.  [rules 4, 5]
+
+        Raises IllegalPlay, and changes nothing, if the card may not be played now.
+        """
         bit = 1 << card
         if not bit & self.legal:
             raise IllegalPlay(self.why_illegal(card))
@@ -105,4 +108,5 @@ class Hand:
 
     def why_illegal(self, card: Card) -> str:
         """The rule that `card` would break now, in words.  [rules 4, 5]"""
-        return why_illegal(self.book, self.cards[self.turn], card, self._led if self.trick else 0, self.first_trick)
+        led = self._led if self.trick else 0
+        return why_illegal(self.book, self.cards[self.turn], card, led, self.first_trick)

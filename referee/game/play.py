@@ -1,4 +1,4 @@
-"""What may be played, which play breaks hearts, who wins a trick: small pure functions, each a paragraph of the rulebook."""
+"""What may be played, which play breaks hearts, who wins a trick: each function a rule of the rulebook."""
 
 from collections.abc import Sequence
 
@@ -7,7 +7,7 @@ from referee.game.rulebook import QUEEN, Rulebook
 
 
 def legal_lead(book: Rulebook, hand: CardSet, broken: bool, first_trick: bool) -> CardSet:
-    """The cards of `hand` that may lead a trick.  [rules 4.1, 5.4]"""
+    """The cards of `hand` that may lead a trick.  [rules 4.1, 5.1, 5.4, 5.5]"""
     if first_trick and book.rules.opening != "eldest":
         return hand & (book.opening_card if book.rules.opening == "lowest_club" else CLUBS)
     if broken:
@@ -18,7 +18,7 @@ def legal_lead(book: Rulebook, hand: CardSet, broken: bool, first_trick: bool) -
 
 
 def legal_follow(book: Rulebook, hand: CardSet, led: CardSet, first_trick: bool) -> CardSet:
-    """The cards of `hand` that may follow in a trick whose led suit is the set `led`.  [rules 4.3, 4.4]"""
+    """The cards of `hand` that may follow when the suit `led` was led.  [rules 4.3, 4.4, 4.5]"""
     following = hand & led
     if following:
         return following
@@ -33,7 +33,10 @@ def _only_points(book: Rulebook, hand: CardSet) -> CardSet:
 
 
 def breaks_hearts(book: Rulebook, card: Card, led: CardSet) -> bool:
-    """Whether this card breaks hearts in a trick whose led suit is `led` (the card's own when it leads).  [rules 5.2, 5.3]"""
+    """Whether this card breaks hearts.  [rules 5.2, 5.3]
+
+    `led` is the led suit of its trick; for the card that leads, its own.
+    """
     bit = 1 << card
     return bool(bit & book.breaking) and (book.rules.breaks == "any_heart" or not bit & led)
 
@@ -46,14 +49,18 @@ def trick_winner(cards: Sequence[Card], leader: int, seats: int) -> int:
 
 
 def why_illegal(book: Rulebook, hand: CardSet, card: Card, led: CardSet, first_trick: bool) -> str:
-    """The rule that a card which is not legal breaks, in words.  `led` is 0 when the seat leads.  [rules 4, 5]"""
+    """The rule that a card which is not legal breaks, in words.  [rules 4, 5]
+
+    `led` is the led suit of the trick, 0 when the seat leads.
+    """
     bit = 1 << card
     if not bit & hand:
         return "not in your hand"
     if led and hand & led:
         return f"must follow {SUIT_WORDS[(led & -led).bit_length() // 13]}"
     if led:
-        return "no point card on the first trick" if bit & book.point_cards else "must discard a heart"
+        has_others = hand & ~book.barred_on_first_trick
+        return "no point card on the first trick" if has_others else "must discard a heart"
     if first_trick and book.rules.opening == "lowest_club":
         return f"must lead {names_of(book.opening_card)[0]}"
     if first_trick and book.rules.opening == "any_club":

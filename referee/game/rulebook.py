@@ -40,12 +40,13 @@ class Rulebook:
         """Penalty points of each card; the bonus card is not among them.  [rules 6.1]"""
         self.point_cards: CardSet = sum(1 << card for card in each(self.deck) if self.points[card])
         self.pack_points = sum(self.points[card] for card in each(self.deck))
-        """All penalty points in the deck: 26 in the standard game, and the swing of a moon.  [rules 6.2]"""
+        """All penalty points in the deck, 26 in the standard game: the swing of a moon.  [rules 6.2, 6.3]"""
         self.opening_card: CardSet = (self.deck & CLUBS) & -(self.deck & CLUBS)
         self.barred_on_first_trick: CardSet = 0 if rules.first_trick == "free" else self.point_cards
         self.breaking: CardSet = HEARTS | (QUEEN if rules.queen_breaks else 0)
         self.unbroken_lead_bar: CardSet = HEARTS | (QUEEN if rules.queen_lead == "broken" else 0)
-        self.forced_lead: CardSet = HEARTS | (QUEEN | self.point_cards if rules.forced_lead == "points" else 0)
+        points_too = QUEEN | self.point_cards if rules.forced_lead == "points" else 0
+        self.forced_lead: CardSet = HEARTS | points_too
         """A leader who holds nothing outside this set may lead any of it, broken or not.  [rules 5.4]"""
         self.bonus_card: CardSet = BIT[rules.jack_card]
         self.ten_of_clubs: CardSet = BIT["TC"]
@@ -57,7 +58,10 @@ class Rulebook:
         return cycle[(first_hand + hand - 2) % len(cycle)] if self.rules.pass_count else "hold"
 
     def receiver(self, seat: int, direction: Direction) -> int:
-        """The seat that `seat` passes to; itself on a hold hand.  Seats go clockwise, left is +1.  [rules 3.2]"""
+        """The seat that `seat` passes to; itself on a hold hand.  [rules 3.2]
+
+        Seats go clockwise, so the one to the left is the next higher.
+        """
         step = self.seats // 2 if direction == "across" else _STEPS[direction]
         return (seat + step) % self.seats
 

@@ -22,9 +22,9 @@ def score_hand(
     hands_played: int = 0,
     retired: Collection[int] = (),
 ) -> Scored:
-    """The points of a finished hand, from the cards and the number of tricks that each seat won.  [rules 6, 7]
+    """The points of a finished hand, from the cards and number of tricks that each seat won.  [rules 6, 7]
 
-    `totals` are the scores before this hand and `hands_played` the hands before it; only the `safe` moon looks at them.
+    `totals` are the scores and `hands_played` the hands before this one; only the `safe` moon looks at them.
     """
     moon = moon_shooter(book, won)
     if moon is None:
@@ -37,13 +37,14 @@ def score_hand(
     points = _with_extras(book, subtracted if book.rules.moon == "subtract" else added, won, tricks_won, moon)
     if book.rules.moon == "safe":
         after = [total + more for total, more in zip(totals, points, strict=True)]
-        if end_of_match(book, after, hands_played + 1, retired) == "target" and winners(after, retired) != [moon]:
+        lost = winners(after, retired) != [moon]
+        if lost and end_of_match(book, after, hands_played + 1, retired) == "target":
             points = _with_extras(book, subtracted, won, tricks_won, moon)
     return Scored(points, moon)
 
 
 def moon_shooter(book: Rulebook, won: Sequence[CardSet]) -> int | None:
-    """The seat that took every point card (and the bonus card, where the rules ask for it).  [rules 6.2, 7.2]"""
+    """The seat that took every point card, and the bonus card where rules ask for it.  [rules 6.2, 7.2]"""
     if book.rules.moon == "off":
         return None
     needed = book.point_cards | (book.bonus_card if book.rules.moon_needs_jack else 0)
@@ -68,24 +69,29 @@ def _with_extras(
 def end_of_match(
     book: Rulebook, totals: Sequence[int], hands_played: int, retired: Collection[int] = ()
 ) -> Literal["target", "max_hands"] | None:
-    """Why the match is over after a hand, or None when it goes on.  [rules 8]
+    """Why the match is over after a hand, or None when it goes on.  [rules 8.1, 8.2, 8.5]
 
     A retired seat's total may end the match, but it is no lowest.  At the cap of hands a tie is shared.
     """
     target, cap = book.rules.target, book.rules.max_hands
-    if target is not None and max(totals) >= target and (book.rules.tie == "shared" or len(winners(totals, retired)) == 1):
-        return "target"
+    if target is not None and max(totals) >= target:
+        decided = book.rules.tie == "shared" or len(winners(totals, retired)) == 1
+        if decided:
+            return "target"
     return "max_hands" if cap is not None and hands_played >= cap else None
 
 
 def winners(totals: Sequence[int], retired: Collection[int] = ()) -> list[int]:
-    """The seats with the lowest total among those that have not retired.  [rules 8.3]"""
+    """The seats with the lowest total among those that have not retired.  [rules 8.3, 8.6]"""
     sound = [seat for seat in range(len(totals)) if seat not in retired]
     lowest = min((totals[seat] for seat in sound), default=0)
     return [seat for seat in sound if totals[seat] == lowest]
 
 
 def ranks(totals: Sequence[int], retired: Collection[int] = ()) -> tuple[int, ...]:
-    """The rank of each seat, 1 the best; ties share the better rank, retired seats share the last.  [rules 8.4]"""
+    """The rank of each seat, 1 the best; ties share the better one.  [rules 8.4, 8.6]
+
+    Retired seats share the last, whatever their totals.
+    """
     keys = [(seat in retired, 0 if seat in retired else total) for seat, total in enumerate(totals)]
     return tuple(1 + sum(other < key for other in keys) for key in keys)
