@@ -11,7 +11,7 @@ from referee.game.rulebook import Rulebook
 
 
 def deal(seed: str, hand: int, book: Rulebook) -> tuple[CardSet, ...]:
-    """The cards of each seat in hand number `hand` of the match with this seed.  [dealing 2]
+    """The cards of each seat in hand number `hand` of the match with this seed.  [dealing 2.1, 2.2, 2.3]
 
     A Fisher-Yates shuffle of the sorted deck: for `i` from the last place down to 1, the next byte of the
     stream that is below the largest multiple of `i + 1` chooses the place that card `i` changes with.
@@ -37,13 +37,13 @@ def deal(seed: str, hand: int, book: Rulebook) -> tuple[CardSet, ...]:
 
 
 def caretaker_card(seed: str, hand: int, seat: int, trick: int, legal: CardSet) -> Card:
-    """The legal card that the caretaker plays for a seat: the same in every replay.  [dealing 3]"""
+    """The legal card that the caretaker plays for a seat: the same in every replay.  [dealing 3.2]"""
     cards = list(each(legal))
     return cards[_number(seed, hand, seat, trick) % len(cards)]
 
 
 def caretaker_pass(seed: str, hand: int, seat: int, cards: CardSet, count: int) -> CardSet:
-    """The `count` cards that the caretaker passes for a seat.  [dealing 3]"""
+    """The `count` cards that the caretaker passes for a seat.  [dealing 3.3]"""
     left, number, chosen = list(each(cards)), _number(seed, hand, seat, 0), 0
     for _ in range(count):
         number, at = divmod(number, len(left))
