@@ -4,7 +4,7 @@ Field order is wire order: scalars first, then `cards` and `legal`, then whateve
 shell can scan a line from the left.  [protocol 3]
 """
 
-from typing import Annotated, TypeAlias
+from typing import Annotated, Final, TypeAlias
 
 from msgspec import Meta, Struct, field
 
@@ -13,8 +13,14 @@ from protocol.rules import Clock, Rules
 
 Seat: TypeAlias = int
 
-Note: TypeAlias = Annotated[str, Meta(max_length=500)]
-SelfName: TypeAlias = Annotated[str, Meta(max_length=100)]
+MAX_NOTE: Final = 500
+MAX_NAME: Final = 100
+MAX_WHOLE: Final = 2**53 - 1
+"""The largest whole number that every language reads exactly from JSON.  [protocol 3.2]"""
+
+Note: TypeAlias = Annotated[str, Meta(max_length=MAX_NOTE)]
+SelfName: TypeAlias = Annotated[str, Meta(max_length=MAX_NAME)]
+Whole: TypeAlias = Annotated[int, Meta(ge=0, le=MAX_WHOLE)]
 
 
 class Trick(Struct, frozen=True):
@@ -129,18 +135,18 @@ class PlayedNotice(Struct, frozen=True, tag_field="type", tag="played"):
 class Ready(Struct, frozen=True, tag_field="type", tag="ready"):
     """Bot to referee: I sit; answers `StartRequest`.  [protocol 4.1]"""
 
-    id: int
+    id: Whole
     name: SelfName
     version: SelfName
-    tables: Annotated[int, Meta(ge=1)] = 1
+    tables: Annotated[int, Meta(ge=1, le=MAX_WHOLE)] = 1
     watch: bool = False
-    protocol: int = 1
+    protocol: Whole = 1
 
 
 class Pass(Struct, frozen=True, tag_field="type", tag="pass"):
     """Bot to referee: these cards go; answers `PassRequest`.  [protocol 4.2]"""
 
-    id: int
+    id: Whole
     cards: tuple[CardName, ...]
     note: Note | None = None
 
@@ -148,7 +154,7 @@ class Pass(Struct, frozen=True, tag_field="type", tag="pass"):
 class Play(Struct, frozen=True, tag_field="type", tag="play"):
     """Bot to referee: this card; answers `PlayRequest`.  [protocol 4.3]"""
 
-    id: int
+    id: Whole
     card: CardName
     note: Note | None = None
 
