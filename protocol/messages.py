@@ -1,7 +1,7 @@
 """Every message of protocol 1, both ways, one frozen Struct each.
 
 Field order is wire order: scalars first, then `cards` and `legal`, then whatever nests, so that a bot in C or
-shell can scan a line from the left.  [protocol 3]
+shell can scan a line from the left.  [protocol 3.4]
 """
 
 from typing import Annotated, Final, TypeAlias

@@ -1,0 +1,1 @@
+"""What people look at, and what they read to take part."""
