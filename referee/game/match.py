@@ -76,7 +76,8 @@ class Match:
 
         self.wants_deal = False
         self.awaiting: set[int] = set()
-        self._stage: type[Ready | Pass | Play] = Ready
+        self.stage: type[Ready | Pass | Play] = Ready
+        """The reply that the seats are asked for now."""
         self._answers: dict[int, Answered | Failed] = {}
         self._strikes = [0] * seats
         self._watchers: list[int] = []
@@ -97,9 +98,9 @@ class Match:
             return out
         if what.seat not in self.awaiting:
             raise OutOfTurn(f"seat {what.seat} was not asked")
-        if isinstance(what, Answered) and not isinstance(what.message, self._stage):
-            raise OutOfTurn(f"seat {what.seat} was asked for a {self._stage.__name__}")
-        if self._stage is Play:
+        if isinstance(what, Answered) and not isinstance(what.message, self.stage):
+            raise OutOfTurn(f"seat {what.seat} was asked for a {self.stage.__name__}")
+        if self.stage is Play:
             self.awaiting.clear()
             self._judge_play(what, out)
             return out
@@ -108,7 +109,7 @@ class Match:
         if not self.awaiting:
             answers = [self._answers[seat] for seat in sorted(self._answers)]
             self._answers.clear()
-            if self._stage is Ready:
+            if self.stage is Ready:
                 self._sit_down(answers, out)
             else:
                 self._judge_passes(answers, out)
@@ -116,15 +117,19 @@ class Match:
 
     def request(self, seat: int, id: int, ms: int) -> Request:
         """The question that an `Ask` of this seat stands for, as of now.  `ms` is the time it has."""
-        if self._stage is Play:
+        if self.stage is Play:
             return views.play_request(self, seat, id, ms)
-        if self._stage is Pass:
+        if self.stage is Pass:
             return views.pass_request(self, seat, id, ms)
         return views.start_request(self, seat, id)
 
     def start_request(self, seat: int, id: int) -> StartRequest:
         """The invitation for a seat's process, the first or a new one in the middle of the match."""
         return views.start_request(self, seat, id)
+
+    def rejoin(self, seat: int, ready: Ready) -> None:
+        """A new process sits in this seat in the middle of the match; only whether it watches matters to the game."""
+        self._watchers = sorted({*self._watchers, seat} if ready.watch else {*self._watchers} - {seat})
 
     @property
     def sound(self) -> list[int]:
@@ -142,11 +147,12 @@ class Match:
                 continue
             ready = answer.message
             assert isinstance(ready, Ready)
-            seats[answer.seat] = replace(seats[answer.seat], says=f"{ready.name} {ready.version}")
             if ready.protocol != views.PROTOCOL:
                 detail = f"speaks protocol {ready.protocol}; this referee speaks {views.PROTOCOL}"
                 failures.append(Failed(answer.seat, "launch", detail))
-            elif ready.watch:
+                continue
+            seats[answer.seat] = replace(seats[answer.seat], says=f"{ready.name} {ready.version}")
+            if ready.watch:
                 self._watchers.append(answer.seat)
         self.header = replace(self.header, seats=tuple(seats))
         out.append(Record(self.header))
@@ -181,7 +187,7 @@ class Match:
         if self.direction == "hold":
             self._lead(cards, out)
         else:
-            self._stage = Pass
+            self.stage = Pass
             self.awaiting = set(self.sound)
             out.extend(Ask(seat) for seat in self.sound)
 
@@ -239,7 +245,7 @@ class Match:
 
     def _lead(self, held: Iterable[CardSet], out: list[Effect]) -> None:
         self.hand = Hand(self.book, list(held), self.dealer)
-        self._stage = Play
+        self.stage = Play
         self._ask_next(out)
 
     def _ask_next(self, out: list[Effect]) -> None:
@@ -307,7 +313,7 @@ class Match:
     def _record_fault(
         self, failure: Failed, cards: tuple[str, ...] | None, then: Then, out: list[Effect]
     ) -> None:
-        trick = len(self.hand.tricks) + 1 if self._stage is Play else 0
+        trick = len(self.hand.tricks) + 1 if self.stage is Play else 0
         record = FaultRecord(
             self.hand_number,
             trick,

@@ -1,0 +1,162 @@
+"""The match log as a file: lines written as things happen, and lines read back.  What they mean is `replay`'s business.  [match log]"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Final, NamedTuple, TypeAlias
+
+import msgspec
+from msgspec import Struct
+
+from referee.errors import ArenaError
+from referee.game.events import Event, MatchRecord
+
+LOG_VERSION: Final = 1
+
+
+class ResumeRecord(Struct, frozen=True, tag_field="type", tag="resume"):
+    """The match was interrupted before this line and went on after it."""
+
+    at: str
+    arena: str
+
+
+LogRecord: TypeAlias = Event | ResumeRecord
+
+_encoder = msgspec.json.Encoder()
+_decoder = msgspec.json.Decoder(LogRecord)
+
+
+class LogError(ArenaError):
+    """A log that cannot be read, written or followed."""
+
+
+class LogLine(NamedTuple):
+    """One line of a log: its number from 1, where it starts in bytes, and what it says."""
+
+    number: int
+    offset: int
+    record: LogRecord
+
+
+class LogFile(NamedTuple):
+    """A log that was read: the header, the lines after it, and whether a torn line was left off its end."""
+
+    path: Path
+    header: MatchRecord
+    lines: list[LogLine]
+    torn: bool
+
+
+class MatchLog:
+    """A log being written.  Every record is with the operating system before `write` returns, and on the disk after `sync`."""
+
+    def __init__(self, path: Path, descriptor: int) -> None:
+        self.path = path
+        self._descriptor = descriptor
+
+    @classmethod
+    def create(cls, path: Path) -> MatchLog:
+        """Start a new log.  Raises LogError if the file exists: a log is never overwritten."""
+        try:
+            flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND | os.O_CLOEXEC
+            return cls(path, os.open(path, flags, 0o600))
+        except FileExistsError:
+            raise LogError(f"{path} exists and is never overwritten; name another file with --log.") from None
+        except OSError as error:
+            raise LogError(f"Cannot write the log {path}: {_words(error)}; name another with --log.") from None
+
+    @classmethod
+    def reopen(cls, path: Path, length: int) -> MatchLog:
+        """Go on with a log whose first `length` bytes are good."""
+        try:
+            descriptor = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CLOEXEC)
+            os.ftruncate(descriptor, length)
+            if length and os.pread(descriptor, 1, length - 1) != b"\n":
+                os.write(descriptor, b"\n")
+        except OSError as error:
+            raise LogError(f"Cannot go on writing {path}: {_words(error)}.") from None
+        return cls(path, descriptor)
+
+    def write(self, record: LogRecord) -> None:
+        """Append one record."""
+        line = _encoder.encode(record) + b"\n"
+        try:
+            if os.write(self._descriptor, line) != len(line):
+                raise OSError(None, "the disk is full")
+        except OSError as error:
+            raise LogError(
+                f"Cannot write to the log {self.path}: {_words(error)}. The match has stopped and nothing written is lost; "
+                f"make room and go on with: arena run --resume {self.path}"
+            ) from None
+
+    def sync(self) -> None:
+        """Wait until all that was written is on the disk; may take as long as the disk takes."""
+        os.fsync(self._descriptor)
+
+    def close(self) -> None:
+        os.close(self._descriptor)
+
+
+def read_log(path: Path) -> LogFile:
+    """Read a log whole.  A torn last line is left off; anything else that is no line of a log raises LogError naming it."""
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise LogError(f"Cannot read {path}: {_words(error)}.") from None
+    lines: list[LogLine] = []
+    offset = 0
+    torn = False
+    rows = data.split(b"\n")
+    for number, row in enumerate(rows, start=1):
+        last = number == len(rows)
+        if last and not row:
+            break
+        if number == 1:
+            _check_version(path, row)
+        try:
+            lines.append(LogLine(number, offset, _decode(row)))
+        except ValueError as error:
+            if not last:
+                raise LogError(f"{path} line {number} is no line of a match log: {error}.") from None
+            torn = True
+        offset += len(row) + 1
+    if not lines:
+        raise LogError(f"{path} is no match log: it is empty or was cut off in its first line.")
+    header = lines[0].record
+    if not isinstance(header, MatchRecord):
+        raise LogError(f"{path} is no match log: its first line is of type {header.__struct_config__.tag}, not match.")
+    return LogFile(path, header, lines[1:], torn)
+
+
+def _decode(row: bytes) -> LogRecord:
+    try:
+        row.decode()
+        return _decoder.decode(row)
+    except RecursionError:
+        raise ValueError("it is nested too deep") from None
+
+
+class _Version(Struct):
+    type: str = ""
+    log: int = 0
+
+
+def _check_version(path: Path, row: bytes) -> None:
+    """Tell a file that is no log, or a log of another version, from one that is damaged."""
+    try:
+        first = msgspec.json.decode(row, type=_Version)
+    except (ValueError, RecursionError):
+        raise LogError(f"{path} is no match log: its first line is not JSON of type match.") from None
+    if first.type != "match":
+        raise LogError(f"{path} is no match log: its first line is of type {first.type or 'none'!r}, not match.")
+    if first.log != LOG_VERSION:
+        raise LogError(
+            f"{path} is a match log of version {first.log}; this arena reads version {LOG_VERSION}. "
+            "Read it with the arena that wrote it (the field arena of its first line)."
+        )
+
+
+def _words(error: OSError) -> str:
+    return error.strerror or str(error)

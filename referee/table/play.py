@@ -1,0 +1,207 @@
+"""The one loop: it drives any number of matches over any number of bot processes, and is the only place where anything waits.
+
+An idle process is given all that is due to it in one write; when its answers are in they advance their matches, and what falls due next
+goes out.  There is no barrier across processes: a slow one holds up only its own tables.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable
+from typing import Final
+
+import trio
+
+from referee.game.deal import deal
+from referee.game.events import Ask, Dealt, Dismiss, Effect, Event, HandOverRecord, MatchOverRecord, Record, Restart, Tell, WantDeal
+from referee.game.match import Match
+from referee.record.match_log import MatchLog
+from referee.table.conversation import Chair, Verdicts
+from referee.table.launch import Exited, Failed, Keeper, Launch
+from referee.table.poller import READ, Poller
+from referee.table.process import Process
+
+_SPIN_S: Final = 20e-6
+"""How long to look again before sleeping: a fast bot answers within it, and waking from sleep would cost as much again."""
+_YIELD_S: Final = 0.005
+"""How long the loop may run without letting Trio look at signals and other tasks."""
+
+
+class Table:
+    """A match being played: its machine, its log, and who sits in its chairs.
+
+    `launches` say how each seat's process is started; `watch` sees every record after it is written.
+    """
+
+    def __init__(
+        self, match: Match, log: MatchLog, launches: list[Launch], watch: Callable[[Event], None] | None = None
+    ) -> None:
+        self.match = match
+        self.log = log
+        self.launches = launches
+        self.watch = watch
+        self.chairs = [Chair(match, seat) for seat in range(match.book.seats)]
+        self.processes: list[Process] = []
+
+
+class Room:
+    """All tables that are being played, and the processes at them."""
+
+    def __init__(self, keeper: Keeper, clock: Callable[[], float] = time.monotonic) -> None:
+        self._keeper = keeper
+        self._clock = clock
+        self._poller: Poller[Verdicts] = Poller()
+        self._poller.watch(keeper.fileno(), READ, self._on_keeper)
+        self._tables: dict[Match, Table] = {}
+        self._processes: dict[int, Process] = {}
+        self._newsy: list[Process] = []
+        self._next_alarm = 0.0
+        self.finished: list[Process] = []
+        """Processes that have ended, for their stderr and what they used."""
+
+    # --- tables ------------------------------------------------------------------------------------------
+
+    def open(self, table: Table, effects: Iterable[Effect]) -> None:
+        """Seat fresh processes at a table and perform the first effects of its match."""
+        self._tables[table.match] = table
+        for seat, launch in enumerate(table.launches):
+            table.processes.append(self._start(table, seat, launch))
+        self._perform(table, effects)
+
+    def _start(self, table: Table, seat: int, launch: Launch) -> Process:
+        conditions = table.match.header.conditions
+        process = Process(table.match.header.seats[seat].name, launch, conditions.clock(), self._keeper, self._poller)
+        process.chairs.add(table.chairs[seat])
+        self._processes[process.key] = process
+        return process
+
+    async def run(self) -> None:
+        """Play until every table is over and every process has ended."""
+        try:
+            last_yield = self._clock()
+            while self._tables or self._processes:
+                now = self._clock()
+                busy = self._turn(now)
+                if now - last_yield > _YIELD_S:
+                    await trio.lowlevel.checkpoint()
+                    last_yield = now
+                elif not busy and not self._spin(now):
+                    await self._sleep()
+                    last_yield = self._clock()
+        finally:
+            self._poller.close()
+
+    def _turn(self, now: float) -> bool:
+        """Do all that can be done now.  False if there was nothing."""
+        calls = self._poller.ready()
+        for call in calls:
+            self._deliver(call(now))
+        if now >= self._next_alarm:
+            self._ring(now)
+        sent = bool(self._newsy)
+        while self._newsy:
+            process = self._newsy.pop()
+            self._deliver(process.flush(now))
+            self._next_alarm = min(self._next_alarm, process.alarm)
+        return sent or bool(calls)
+
+    def _spin(self, start: float) -> bool:
+        """Look again for a moment.  True once something is ready."""
+        clock, poll = self._clock, self._poller.peek
+        while clock() - start < _SPIN_S:
+            if poll():
+                return True
+        return False
+
+    async def _sleep(self) -> None:
+        wait = self._next_alarm - self._clock()
+        with trio.move_on_after(max(wait, 0)):
+            await trio.lowlevel.wait_readable(self._poller.fileno())
+
+    def _ring(self, now: float) -> None:
+        """Wake every process whose alarm has passed, and find the next alarm."""
+        for process in list(self._processes.values()):
+            if now >= process.alarm:
+                self._deliver(process.at_alarm(now))
+                self._note_news(process)
+        self._next_alarm = min((process.alarm for process in self._processes.values()), default=float("inf"))
+
+    def _on_keeper(self, now: float) -> Verdicts:
+        verdicts: Verdicts = []
+        for event in self._keeper.events():
+            process = self._processes.get(event.key)
+            if process is None:
+                continue
+            if isinstance(event, Exited):
+                verdicts += process.on_exit(event, now)
+            elif isinstance(event, Failed):
+                verdicts += process.on_start_failure(event.why)
+            if process.gone:
+                del self._processes[event.key]
+                self.finished.append(process)
+                self._note_news(process)
+        return verdicts
+
+    def _note_news(self, process: Process) -> None:
+        if process.conversation.has_news:
+            self._newsy.append(process)
+
+    # --- matches -----------------------------------------------------------------------------------------
+
+    def _deliver(self, verdicts: Verdicts) -> None:
+        for chair, what in verdicts:
+            table = self._tables[chair.match]
+            self._perform(table, chair.match.advance(what))
+            self._note_news(table.processes[chair.seat])
+
+    def _perform(self, table: Table, effects: Iterable[Effect]) -> None:
+        """Perform what a match wants done, in its order."""
+        for effect in effects:
+            kind = type(effect)
+            if kind is Record:
+                self._record(table, effect.event)
+            elif kind is Ask:
+                process = table.processes[effect.seat]
+                process.conversation.ask(table.chairs[effect.seat])
+                self._note_news(process)
+            elif kind is Tell:
+                process = table.processes[effect.seat]
+                process.conversation.tell(effect.notice)
+                self._note_news(process)
+            elif kind is WantDeal:
+                match = table.match
+                self._perform(table, match.advance(Dealt(deal(match.header.seed, effect.hand, match.book))))
+            elif kind is Restart:
+                self._replace(table, effect.seat)
+            elif kind is Dismiss:
+                self._dismiss(table, effect.seat)
+            else:
+                raise AssertionError(effect)
+        if table.match.end:
+            self._tables.pop(table.match, None)
+
+    def _record(self, table: Table, event: Event) -> None:
+        table.log.write(event)
+        if table.watch:
+            table.watch(event)
+        if type(event) is HandOverRecord or type(event) is MatchOverRecord:
+            table.log.sync()
+
+    def _replace(self, table: Table, seat: int) -> None:
+        """Start a seat's process anew: the old one is dead or no longer makes sense."""
+        self._dismiss(table, seat)
+        table.processes[seat] = self._start(table, seat, table.launches[seat])
+
+    def _dismiss(self, table: Table, seat: int) -> None:
+        """A seat's process is done at this table; one that sits nowhere is asked to leave."""
+        process, chair = table.processes[seat], table.chairs[seat]
+        process.conversation.leave(chair)
+        process.chairs.discard(chair)
+        if process.gone or process.chairs:
+            return
+        if process.conversation.dead:
+            process.kill()
+        else:
+            process.leave(self._clock())
+        self._next_alarm = min(self._next_alarm, process.alarm)
+

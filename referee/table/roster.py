@@ -1,0 +1,273 @@
+"""From what an operator types to what is started: paths, command lines, bot directories and the bundled bots.
+
+A directory with a `bot.toml` that says `build` is copied to a cache under the hash of its content and built there, once.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import tomllib
+from collections.abc import Callable, Sequence
+from difflib import get_close_matches
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, Final
+
+import msgspec
+from msgspec import Struct
+
+from referee.errors import ArenaError
+
+BUNDLED: Final = {"random": "random_bot", "duck": "duck", "heuristic": "heuristic"}
+"""The bots that come with the arena, and their modules in `example_bots`."""
+
+_INTERPRETERS: Final = {
+    ".py": (sys.executable,),
+    ".js": ("node",),
+    ".mjs": ("node",),
+    ".pl": ("perl",),
+    ".sh": ("bash",),
+    ".rb": ("ruby",),
+    ".lua": ("lua",),
+    ".php": ("php",),
+    ".jl": ("julia",),
+    ".r": ("Rscript",),
+    ".jar": ("java", "-jar"),
+}
+_LABEL: Final = re.compile(r"[A-Za-z0-9._-]{1,32}")
+_NAMED: Final = re.compile(r"([A-Za-z0-9._-]{1,32})=(.+)", re.DOTALL)
+_BUILD_OUTPUT_SHOWN: Final = 4000
+
+
+class Bot(Struct, frozen=True, kw_only=True):
+    """A bot that can be started: its label, its command, where it runs, the hash of what it is made of.
+
+    `files` are the paths that it needs to read beside the system's.
+    """
+
+    name: str
+    command: tuple[str, ...]
+    cwd: str
+    fingerprint: str
+    files: tuple[str, ...] = ()
+
+
+class BotToml(Struct, forbid_unknown_fields=True):
+    """A `bot.toml`: what the bot is called, how it is built (if it is) and run."""
+
+    name: str
+    run: str
+    build: str | None = None
+
+
+def find_bots(words: Sequence[str], say: Callable[[str], None] = lambda _: None) -> list[Bot]:
+    """The bots that these command-line words mean, with labels that are unique.  Builds those that need it; `say` is told so.
+
+    Raises ArenaError with one sentence for a word that means no bot that can be started.
+    """
+    return uniquely_named([find_bot(word, say) for word in words])
+
+
+def find_bot(word: str, say: Callable[[str], None] = lambda _: None) -> Bot:
+    """The bot that one word means: `NAME=BOT`, a bundled name, a directory, a file, or a quoted command line."""
+    if "\0" in word:
+        raise ArenaError(f"The bot {word!r} has a NUL character in it; no path or command has.")
+    named = _NAMED.fullmatch(word)
+    if named and not Path(word).exists():
+        bot = find_bot(named[2], say)
+        return msgspec.structs.replace(bot, name=named[1])
+    if word in BUNDLED:
+        return _bundled(word)
+    path = Path(word)
+    if path.is_dir():
+        return _from_directory(path, say)
+    if path.exists():
+        return _from_file(path)
+    return _from_command(word)
+
+
+def uniquely_named(bots: Sequence[Bot]) -> list[Bot]:
+    """The same bots, with -2, -3 and so on behind labels that come again."""
+    taken: set[str] = set()
+    unique = []
+    for bot in bots:
+        name, count = bot.name, 1
+        while name in taken:
+            count += 1
+            name = f"{bot.name[: 31 - len(str(count))]}-{count}"
+        taken.add(name)
+        unique.append(msgspec.structs.replace(bot, name=name))
+    return unique
+
+
+def _bundled(word: str) -> Bot:
+    import example_bots
+
+    module = BUNDLED[word]
+    folder = Path(example_bots.__path__[0])
+    return Bot(
+        name=word,
+        command=(sys.executable, "-P", "-m", f"example_bots.{module}"),
+        cwd=str(folder),
+        fingerprint=_hash_of([folder / f"{module}.py"], folder),
+        files=(str(folder.parent),),
+    )
+
+
+def _from_directory(folder: Path, say: Callable[[str], None]) -> Bot:
+    path = folder / "bot.toml"
+    try:
+        toml = msgspec.convert(tomllib.loads(path.read_text()), BotToml)
+    except FileNotFoundError:
+        raise ArenaError(
+            f"The directory {folder} has no bot.toml; write one with name, run and, if it needs building, build."
+        ) from None
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, msgspec.ValidationError) as error:
+        raise ArenaError(f"{path} cannot be used: {error}.") from None
+    if not _LABEL.fullmatch(toml.name):
+        raise ArenaError(f"{path}: the name {toml.name!r} must be 1 to 32 letters, digits, dots, dashes or underscores.")
+    folder = folder.resolve()
+    fingerprint = _hash_of(_files_below(folder), folder)
+    if toml.build:
+        folder = _build(folder, toml.build, fingerprint, say)
+    command = _split(toml.run, path)
+    first = command[0]
+    if "/" in first:
+        command[0] = str(folder / first)
+        _check_executable(Path(command[0]), f"{path}: run")
+    elif shutil.which(first) is None:
+        raise ArenaError(f"{path}: run starts {first}, which is not on PATH; install it or write a path with a slash.")
+    return Bot(name=toml.name, command=tuple(command), cwd=str(folder), fingerprint=fingerprint, files=(str(folder),))
+
+
+def _build(source: Path, build: str, fingerprint: str, say: Callable[[str], None]) -> Path:
+    """Build a copy of a bot's directory in the cache and return where; a bot of the same content is built once."""
+    import platformdirs
+
+    cache = Path(platformdirs.user_cache_dir("hearts-arena")) / "builds"
+    built = cache / fingerprint[:32]
+    if built.exists():
+        return built
+    say(f"Building {source.name}: {build}")
+    scratch = cache / f"{fingerprint[:32]}.{os.getpid()}.tmp"
+    try:
+        shutil.rmtree(scratch, ignore_errors=True)
+        shutil.copytree(source, scratch, symlinks=True, ignore=shutil.ignore_patterns("__pycache__", ".git"))
+        command = _split(build, source / "bot.toml")
+        run = subprocess.run(
+            command, cwd=scratch, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False
+        )
+        if run.returncode:
+            shown = run.stdout.decode(errors="replace")[-_BUILD_OUTPUT_SHOWN:].rstrip()
+            raise ArenaError(f"Building {source} failed: {build!r} ended with status {run.returncode} and said:\n{shown}")
+        try:
+            scratch.rename(built)
+        except OSError:
+            if not built.exists():  # somebody else was faster: theirs is as good
+                raise
+    except OSError as error:
+        raise ArenaError(f"Building {source} failed: {error}.") from None
+    finally:
+        shutil.rmtree(scratch, ignore_errors=True)
+    return built
+
+
+def _from_file(path: Path) -> Bot:
+    path = path.resolve()
+    interpreter = _INTERPRETERS.get(path.suffix.lower())
+    if interpreter and not (os.access(path, os.X_OK) and _has_shebang(path)):
+        if shutil.which(interpreter[0]) is None:
+            raise ArenaError(f"{path} needs {interpreter[0]}, which is not on PATH; install it.")
+        command: tuple[str, ...] = (*interpreter, str(path))
+    else:
+        _check_executable(path, "The bot")
+        command = (str(path),)
+    name = _label_of(path.stem)
+    files = (str(path.parent),)
+    return Bot(name=name, command=command, cwd=str(path.parent), fingerprint=_hash_of([path], path.parent), files=files)
+
+
+def _from_command(word: str) -> Bot:
+    command = _split(word, None)
+    program = command[0] if command else ""
+    found = shutil.which(program) if program else None
+    if found is None or ("/" in word and len(command) == 1):
+        raise ArenaError(_no_such_bot(word, program))
+    here = Path.cwd()
+    parts = [Path(found), *(Path(part) for part in command[1:])]
+    files = [part.resolve() for part in parts if part.is_file()]
+    scripts = [part for part in files[1:]] or files
+    name = _label_of(scripts[0].stem)
+    return Bot(
+        name=name,
+        command=(os.path.abspath(found) if "/" in program else program, *command[1:]),
+        cwd=str(here),
+        fingerprint=sha256(_hash_of(files, here).encode() + "\0".join(command).encode()).hexdigest(),
+        files=tuple(dict.fromkeys(str(part.parent) for part in files)) or (str(here),),
+    )
+
+
+def _no_such_bot(word: str, program: str) -> str:
+    if word != program:
+        return f"The command {word!r} cannot be started: {program!r} is neither on PATH nor a file that can be executed."
+    close = get_close_matches(word, BUNDLED, 1)
+    hint = f"did you mean {close[0]}?" if close else f"the bundled bots are {', '.join(BUNDLED)}."
+    return f"There is no bot {word!r}: no such file, directory, command on PATH or bundled bot; {hint}"
+
+
+def _split(line: str, where: Path | None) -> list[str]:
+    try:
+        words = shlex.split(line)
+    except ValueError as error:
+        raise ArenaError(f"The command {line!r} cannot be read as a shell would: {error}.") from None
+    if where and not words:
+        raise ArenaError(f"{where}: an empty command cannot be run.")
+    return words
+
+
+def _check_executable(path: Path, what: str) -> None:
+    if not path.is_file():
+        raise ArenaError(f"{what} {path} is not a file.")
+    if not os.access(path, os.X_OK):
+        raise ArenaError(f"{what} {path} is not executable; try: chmod +x {shlex.quote(str(path))}")
+
+
+def _has_shebang(path: Path) -> bool:
+    with path.open("rb") as file:
+        return file.read(2) == b"#!"
+
+
+def _label_of(text: str) -> str:
+    return re.sub(r"[^A-Za-z0-9._-]+", "-", text)[:32].strip("-") or "bot"
+
+
+def _files_below(folder: Path) -> list[Path]:
+    """The files that make up a bot's directory; caches of tools are none of it."""
+    skipped = {"__pycache__", ".git"}
+    return [path for path in sorted(folder.rglob("*")) if path.is_file() and not skipped & set(path.parts)]
+
+
+def _hash_of(files: Sequence[Path], below: Path) -> str:
+    """The hash of the names and the content of these files."""
+    whole = sha256()
+    for path in files:
+        name = os.path.relpath(path, below).encode()
+        try:
+            with path.open("rb") as file:
+                content = _digest(file)
+        except OSError as error:
+            raise ArenaError(f"Cannot read {path}: {error.strerror}.") from None
+        whole.update(len(name).to_bytes(4, "big") + name + content)
+    return whole.hexdigest()
+
+
+def _digest(file: Any) -> bytes:
+    digest = sha256()
+    while chunk := file.read(1 << 20):
+        digest.update(chunk)
+    return digest.digest()
