@@ -37,13 +37,18 @@ Reason: TypeAlias = Literal["target", "max_hands", "one_left", "fault", "void"]
 
 
 class SeatRecord(Struct, frozen=True, kw_only=True):
-    """Who sits where: the organiser's label, what the bot says of itself, how it was started."""
+    """Who sits where: the organiser's label, what the bot says of itself, how and where it was started.
+
+    `files` are the directories that it needs to read beside the system's.
+    """
 
     seat: int
     name: str
     says: str = ""
     command: tuple[str, ...] = ()
     fingerprint: str = ""
+    cwd: str = ""
+    files: tuple[str, ...] = ()
 
 
 class MatchRecord(Struct, frozen=True, kw_only=True, tag_field="type", tag="match"):
@@ -124,7 +129,9 @@ class MatchOverRecord(Struct, frozen=True, tag_field="type", tag="match_over"):
     retired: tuple[int, ...]
 
 
-Event: TypeAlias = MatchRecord | DealRecord | PassRecord | PlayRecord | FaultRecord | HandOverRecord | MatchOverRecord
+Event: TypeAlias = (
+    MatchRecord | DealRecord | PassRecord | PlayRecord | FaultRecord | HandOverRecord | MatchOverRecord
+)
 
 
 # --- inputs ----------------------------------------------------------------------------------------------

@@ -10,7 +10,18 @@ from typing import Literal, assert_never
 from msgspec.structs import replace
 
 from protocol.cards import BIT, CARD, NAMES, Card, CardSet, names_of
-from protocol.messages import Notice, Pass, Passed, PassedNotice, Play, PlayedNotice, Ready, Request, StartRequest, Trick
+from protocol.messages import (
+    Notice,
+    Pass,
+    Passed,
+    PassedNotice,
+    Play,
+    PlayedNotice,
+    Ready,
+    Request,
+    StartRequest,
+    Trick,
+)
 from referee.game import views
 from referee.game.deal import caretaker_card, caretaker_pass
 from referee.game.events import (
@@ -179,7 +190,9 @@ class Match:
             raise OutOfTurn("no deal is wanted now")
         sizes = {held.bit_count() for held in cards}
         if len(cards) != self.book.seats or sizes != {self.book.hand_size} or sum(cards) != self.book.deck:
-            raise OutOfTurn(f"a deal gives each of {self.book.seats} seats {self.book.hand_size} cards of the deck")
+            raise OutOfTurn(
+                f"a deal gives each of {self.book.seats} seats {self.book.hand_size} cards of the deck"
+            )
         self.wants_deal = False
         self.dealt = cards
         names = tuple(names_of(held) for held in cards)
@@ -208,7 +221,9 @@ class Match:
             else:
                 self._pass(answer.seat, sum(BIT[name] for name in reply.cards), out, answer)
         judged = [self._judge(failure, cards, out) for failure, cards in failures]
-        if not self._go_on_after([(failure, then) for (failure, _), then in zip(failures, judged, strict=True)], out):
+        if not self._go_on_after(
+            [(failure, then) for (failure, _), then in zip(failures, judged, strict=True)], out
+        ):
             return
         for seat in range(self.book.seats):
             if seat not in self.passes:
@@ -284,7 +299,9 @@ class Match:
         """Play a legal card: a bot's answer, or without one the caretaker's choice."""
         hand, seat = self.hand, self.hand.turn
         us, note, by = _origin(answer)
-        out.append(Record(PlayRecord(self.hand_number, len(hand.tricks) + 1, seat, NAMES[card], us, note, by)))
+        out.append(
+            Record(PlayRecord(self.hand_number, len(hand.tricks) + 1, seat, NAMES[card], us, note, by))
+        )
         hand.play(card)
         if not hand.trick:
             self.tricks = (*self.tricks, views.trick(*hand.tricks[-1]))
@@ -339,7 +356,9 @@ class Match:
                     self.retired.add(failure.seat)
                     if then == "retire":
                         retired = tuple(sorted(self.retired))
-                        self._dismiss(failure.seat, MatchOverRecord("fault", (), tuple(self.scores), retired), out)
+                        self._dismiss(
+                            failure.seat, MatchOverRecord("fault", (), tuple(self.scores), retired), out
+                        )
                 case _:
                     assert_never(then)
         if not self.sound:

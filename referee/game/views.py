@@ -80,7 +80,9 @@ def play_request(match: Match, seat: int, id: int, ms: int) -> PlayRequest:
 def passed(match: Match, seat: int) -> Passed:
     """What a seat gave and got, once all passes are in.  [protocol 4.3]"""
     to = match.book.receiver(seat, match.direction)
-    source = next(other for other in range(match.book.seats) if match.book.receiver(other, match.direction) == seat)
+    source = next(
+        other for other in range(match.book.seats) if match.book.receiver(other, match.direction) == seat
+    )
     return Passed(to=to, gave=names_of(match.passes[seat]), from_=source, got=names_of(match.passes[source]))
 
 

@@ -65,7 +65,9 @@ class MatchLog:
         except FileExistsError:
             raise LogError(f"{path} exists and is never overwritten; name another file with --log.") from None
         except OSError as error:
-            raise LogError(f"Cannot write the log {path}: {_words(error)}; name another with --log.") from None
+            raise LogError(
+                f"Cannot write the log {path}: {_words(error)}; name another with --log."
+            ) from None
 
     @classmethod
     def reopen(cls, path: Path, length: int) -> MatchLog:
@@ -126,7 +128,9 @@ def read_log(path: Path) -> LogFile:
         raise LogError(f"{path} is no match log: it is empty or was cut off in its first line.")
     header = lines[0].record
     if not isinstance(header, MatchRecord):
-        raise LogError(f"{path} is no match log: its first line is of type {header.__struct_config__.tag}, not match.")
+        raise LogError(
+            f"{path} is no match log: its first line is of type {header.__struct_config__.tag}, not match."
+        )
     return LogFile(path, header, lines[1:], torn)
 
 
@@ -150,7 +154,9 @@ def _check_version(path: Path, row: bytes) -> None:
     except (ValueError, RecursionError):
         raise LogError(f"{path} is no match log: its first line is not JSON of type match.") from None
     if first.type != "match":
-        raise LogError(f"{path} is no match log: its first line is of type {first.type or 'none'!r}, not match.")
+        raise LogError(
+            f"{path} is no match log: its first line is of type {first.type or 'none'!r}, not match."
+        )
     if first.log != LOG_VERSION:
         raise LogError(
             f"{path} is a match log of version {first.log}; this arena reads version {LOG_VERSION}. "

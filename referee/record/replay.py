@@ -171,4 +171,3 @@ def _records(effects: list[Effect]) -> Iterator[Event]:
     for effect in effects:
         if isinstance(effect, Record):
             yield effect.event
-

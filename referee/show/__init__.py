@@ -1,1 +1,1 @@
-"""What people look at, and what they read to take part."""
+"""What people look at: words, the terminal, replays.  Nothing here decides anything."""

@@ -164,7 +164,9 @@ class Conversation:
         if self._output_ended:
             self.deadline = min(self.deadline, now + EXIT_GRACE_S)
 
-    def _write(self, chair: Chair, request: StartRequest | PassRequest | PlayRequest, wanted: bool = True) -> None:
+    def _write(
+        self, chair: Chair, request: StartRequest | PassRequest | PlayRequest, wanted: bool = True
+    ) -> None:
         self._outbox.append(encode(request))
         self._open[self._next_id] = _Open(chair, _ANSWER_TO[type(request)], wanted)
         self._next_id += 1
@@ -182,7 +184,9 @@ class Conversation:
                 if self.dead:
                     return verdicts
                 if len(line) > MAX_LINE and len(line.removesuffix(b"\r")) > MAX_LINE:
-                    verdicts += self._die(_Charge("too_long", f"a line of {len(line)} bytes; {MAX_LINE} are allowed"))
+                    verdicts += self._die(
+                        _Charge("too_long", f"a line of {len(line)} bytes; {MAX_LINE} are allowed")
+                    )
                 else:
                     self._take_line(bytes(line.strip(b" \t\r")), now, verdicts)
         if len(self._buffer) > MAX_LINE + 1 and not self.dead:
@@ -245,7 +249,9 @@ class Conversation:
         else:
             self._take_answer(reply, request, now, verdicts)
 
-    def _take_answer(self, reply: Ready | Pass | Play, request: _Open, now: float, verdicts: Verdicts) -> None:
+    def _take_answer(
+        self, reply: Ready | Pass | Play, request: _Open, now: float, verdicts: Verdicts
+    ) -> None:
         del self._open[reply.id]
         if not self._open:
             self.deadline = math.inf
@@ -274,7 +280,11 @@ class Conversation:
             self._late.discard(id)
             return []
         known = 0 < id < self._next_id
-        why = f"a second answer to request {id}" if known else f"an answer to request {id}, which was never made"
+        why = (
+            f"a second answer to request {id}"
+            if known
+            else f"an answer to request {id}, which was never made"
+        )
         if self._open:
             return self._fail(list(self._open), _Charge("wrong_id", why, _shown(line)), now)
         if known:
@@ -332,4 +342,6 @@ def _signal_name(number: int) -> str:
 def _shown(data: bytes | bytearray) -> str:
     """A bot's bytes as harmless text: at most 200 characters, with everything unprintable escaped."""
     text = bytes(data[:200]).decode("utf-8", "backslashreplace")
-    return "".join(char if char.isprintable() else char.encode("unicode_escape").decode() for char in text)[:200]
+    return "".join(char if char.isprintable() else char.encode("unicode_escape").decode() for char in text)[
+        :200
+    ]

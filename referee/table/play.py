@@ -8,12 +8,24 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable
-from typing import Final
+from typing import Final, assert_never
 
 import trio
 
 from referee.game.deal import deal
-from referee.game.events import Ask, Dealt, Dismiss, Effect, Event, HandOverRecord, MatchOverRecord, Record, Restart, Tell, WantDeal
+from referee.game.events import (
+    Ask,
+    Dealt,
+    Dismiss,
+    Effect,
+    Event,
+    HandOverRecord,
+    MatchOverRecord,
+    Record,
+    Restart,
+    Tell,
+    WantDeal,
+)
 from referee.game.match import Match
 from referee.record.match_log import MatchLog
 from referee.table.conversation import Chair, Verdicts
@@ -30,18 +42,22 @@ _YIELD_S: Final = 0.005
 class Table:
     """A match being played: its machine, its log, and who sits in its chairs.
 
-    `launches` say how each seat's process is started; `watch` sees every record after it is written.
+    `launches` say how each seat's process is started, None for a seat that has retired; `watch` sees every record after it is written.
     """
 
     def __init__(
-        self, match: Match, log: MatchLog, launches: list[Launch], watch: Callable[[Event], None] | None = None
+        self,
+        match: Match,
+        log: MatchLog,
+        launches: list[Launch | None],
+        watch: Callable[[Event], None] | None = None,
     ) -> None:
         self.match = match
         self.log = log
         self.launches = launches
         self.watch = watch
         self.chairs = [Chair(match, seat) for seat in range(match.book.seats)]
-        self.processes: list[Process] = []
+        self.processes: dict[int, Process] = {}
 
 
 class Room:
@@ -65,12 +81,15 @@ class Room:
         """Seat fresh processes at a table and perform the first effects of its match."""
         self._tables[table.match] = table
         for seat, launch in enumerate(table.launches):
-            table.processes.append(self._start(table, seat, launch))
+            if launch:
+                table.processes[seat] = self._start(table, seat, launch)
         self._perform(table, effects)
 
     def _start(self, table: Table, seat: int, launch: Launch) -> Process:
         conditions = table.match.header.conditions
-        process = Process(table.match.header.seats[seat].name, launch, conditions.clock(), self._keeper, self._poller)
+        process = Process(
+            table.match.header.seats[seat].name, launch, conditions.clock(), self._keeper, self._poller
+        )
         process.chairs.add(table.chairs[seat])
         self._processes[process.key] = process
         return process
@@ -146,6 +165,13 @@ class Room:
         if process.conversation.has_news:
             self._newsy.append(process)
 
+    def stderr(self) -> dict[str, bytes]:
+        """What each bot has said on stderr so far, by label; the processes of one seat one after the other."""
+        said: dict[str, bytes] = {}
+        for process in (*self.finished, *self._processes.values()):
+            said[process.name] = said.get(process.name, b"") + bytes(process.errors)
+        return said
+
     # --- matches -----------------------------------------------------------------------------------------
 
     def _deliver(self, verdicts: Verdicts) -> None:
@@ -156,29 +182,29 @@ class Room:
 
     def _perform(self, table: Table, effects: Iterable[Effect]) -> None:
         """Perform what a match wants done, in its order."""
+        game = table.match
         for effect in effects:
-            kind = type(effect)
-            if kind is Record:
-                self._record(table, effect.event)
-            elif kind is Ask:
-                process = table.processes[effect.seat]
-                process.conversation.ask(table.chairs[effect.seat])
-                self._note_news(process)
-            elif kind is Tell:
-                process = table.processes[effect.seat]
-                process.conversation.tell(effect.notice)
-                self._note_news(process)
-            elif kind is WantDeal:
-                match = table.match
-                self._perform(table, match.advance(Dealt(deal(match.header.seed, effect.hand, match.book))))
-            elif kind is Restart:
-                self._replace(table, effect.seat)
-            elif kind is Dismiss:
-                self._dismiss(table, effect.seat)
-            else:
-                raise AssertionError(effect)
-        if table.match.end:
-            self._tables.pop(table.match, None)
+            match effect:
+                case Record(event):
+                    self._record(table, event)
+                case Ask(seat):
+                    process = table.processes[seat]
+                    process.conversation.ask(table.chairs[seat])
+                    self._note_news(process)
+                case Tell(seat, notice):
+                    process = table.processes[seat]
+                    process.conversation.tell(notice)
+                    self._note_news(process)
+                case WantDeal(hand):
+                    self._perform(table, game.advance(Dealt(deal(game.header.seed, hand, game.book))))
+                case Restart(seat):
+                    self._replace(table, seat)
+                case Dismiss(seat):
+                    self._dismiss(table, seat)
+                case _:
+                    assert_never(effect)
+        if game.end:
+            self._tables.pop(game, None)
 
     def _record(self, table: Table, event: Event) -> None:
         table.log.write(event)
@@ -190,7 +216,9 @@ class Room:
     def _replace(self, table: Table, seat: int) -> None:
         """Start a seat's process anew: the old one is dead or no longer makes sense."""
         self._dismiss(table, seat)
-        table.processes[seat] = self._start(table, seat, table.launches[seat])
+        launch = table.launches[seat]
+        assert launch
+        table.processes[seat] = self._start(table, seat, launch)
 
     def _dismiss(self, table: Table, seat: int) -> None:
         """A seat's process is done at this table; one that sits nowhere is asked to leave."""
@@ -204,4 +232,3 @@ class Room:
         else:
             process.leave(self._clock())
         self._next_alarm = min(self._next_alarm, process.alarm)
-

@@ -52,7 +52,9 @@ class Process:
     conversation has news, `at_alarm` when `alarm` has passed, and `on_exit` with the keeper's word.  All return verdicts for the matches.
     """
 
-    def __init__(self, name: str, launch: Launch, clock: Clock, keeper: Keeper, poller: Poller[Verdicts]) -> None:
+    def __init__(
+        self, name: str, launch: Launch, clock: Clock, keeper: Keeper, poller: Poller[Verdicts]
+    ) -> None:
         self.name = name
         self.conversation = Conversation(clock)
         self.chairs: set[Chair] = set()
@@ -84,7 +86,9 @@ class Process:
         data, verdicts = self.conversation.send(now)
         if data and self._stdin >= 0:
             if self._stdout >= 0:
-                self._poller.watch(self._stdout, READ, self.on_output)  # it may have been muted for speaking out of turn
+                self._poller.watch(
+                    self._stdout, READ, self.on_output
+                )  # it may have been muted for speaking out of turn
             if self._unsent:
                 self._unsent += data
             else:
@@ -241,4 +245,3 @@ def _readable(descriptor: int) -> bool:
     poll = select.poll()
     poll.register(descriptor, select.POLLIN)
     return bool(poll.poll(0))
-

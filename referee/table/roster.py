@@ -130,7 +130,9 @@ def _from_directory(folder: Path, say: Callable[[str], None]) -> Bot:
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, msgspec.ValidationError) as error:
         raise ArenaError(f"{path} cannot be used: {error}.") from None
     if not _LABEL.fullmatch(toml.name):
-        raise ArenaError(f"{path}: the name {toml.name!r} must be 1 to 32 letters, digits, dots, dashes or underscores.")
+        raise ArenaError(
+            f"{path}: the name {toml.name!r} must be 1 to 32 letters, digits, dots, dashes or underscores."
+        )
     folder = folder.resolve()
     fingerprint = _hash_of(_files_below(folder), folder)
     if toml.build:
@@ -141,8 +143,12 @@ def _from_directory(folder: Path, say: Callable[[str], None]) -> Bot:
         command[0] = str(folder / first)
         _check_executable(Path(command[0]), f"{path}: run")
     elif shutil.which(first) is None:
-        raise ArenaError(f"{path}: run starts {first}, which is not on PATH; install it or write a path with a slash.")
-    return Bot(name=toml.name, command=tuple(command), cwd=str(folder), fingerprint=fingerprint, files=(str(folder),))
+        raise ArenaError(
+            f"{path}: run starts {first}, which is not on PATH; install it or write a path with a slash."
+        )
+    return Bot(
+        name=toml.name, command=tuple(command), cwd=str(folder), fingerprint=fingerprint, files=(str(folder),)
+    )
 
 
 def _build(source: Path, build: str, fingerprint: str, say: Callable[[str], None]) -> Path:
@@ -160,11 +166,18 @@ def _build(source: Path, build: str, fingerprint: str, say: Callable[[str], None
         shutil.copytree(source, scratch, symlinks=True, ignore=shutil.ignore_patterns("__pycache__", ".git"))
         command = _split(build, source / "bot.toml")
         run = subprocess.run(
-            command, cwd=scratch, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False
+            command,
+            cwd=scratch,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            check=False,
         )
         if run.returncode:
             shown = run.stdout.decode(errors="replace")[-_BUILD_OUTPUT_SHOWN:].rstrip()
-            raise ArenaError(f"Building {source} failed: {build!r} ended with status {run.returncode} and said:\n{shown}")
+            raise ArenaError(
+                f"Building {source} failed: {build!r} ended with status {run.returncode} and said:\n{shown}"
+            )
         try:
             scratch.rename(built)
         except OSError:
@@ -189,7 +202,13 @@ def _from_file(path: Path) -> Bot:
         command = (str(path),)
     name = _label_of(path.stem)
     files = (str(path.parent),)
-    return Bot(name=name, command=command, cwd=str(path.parent), fingerprint=_hash_of([path], path.parent), files=files)
+    return Bot(
+        name=name,
+        command=command,
+        cwd=str(path.parent),
+        fingerprint=_hash_of([path], path.parent),
+        files=files,
+    )
 
 
 def _from_command(word: str) -> Bot:

@@ -1,0 +1,226 @@
+"""The command line: options in, one call, words out.  No logic stands here, and heavy modules are imported by the command that needs them."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import click
+
+from referee import __version__
+from referee.errors import ArenaError
+
+if TYPE_CHECKING:
+    pass
+
+
+class _Duration(click.ParamType):
+    name = "time"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        from referee.table.settings import milliseconds
+
+        if isinstance(value, int):
+            return value
+        try:
+            return milliseconds(value)
+        except ValueError as error:
+            self.fail(str(error), param, ctx)
+
+
+DURATION = _Duration()
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.version_option(__version__, prog_name="arena")
+def cli() -> None:
+    """The referee for programs that play Hearts."""
+
+
+def rules_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """`--rules` and `--set`, for every command that plays."""
+    command = click.option(
+        "--set", "changes", metavar="KEY=VALUE", multiple=True, help="Change one house rule; may be repeated."
+    )(command)
+    return click.option(
+        "--rules",
+        "rules_name",
+        metavar="NAME|FILE",
+        default="standard",
+        show_default=True,
+        help="A rule set or a TOML file.",
+    )(command)
+
+
+def condition_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Time, faults and confinement, for every command that starts bots."""
+    for option in reversed(
+        (
+            click.option(
+                "--turn-time",
+                "turn_ms",
+                type=DURATION,
+                default="2s",
+                show_default=True,
+                help="Time for one answer.",
+            ),
+            click.option(
+                "--start-time",
+                "start_ms",
+                type=DURATION,
+                default="10s",
+                show_default=True,
+                help="Time to get ready.",
+            ),
+            click.option(
+                "--bank-time",
+                "bank_ms",
+                type=DURATION,
+                default="0s",
+                show_default=True,
+                help="Spare time for a match.",
+            ),
+            click.option(
+                "--on-fault",
+                type=click.Choice(["retire", "substitute", "hand", "match"]),
+                default="retire",
+                show_default=True,
+                help="What a fault costs.",
+            ),
+            click.option(
+                "--strikes",
+                type=click.IntRange(0),
+                default=0,
+                show_default=True,
+                help="Faults that are forgiven first.",
+            ),
+            click.option(
+                "--sandbox",
+                type=click.Choice(["auto", "none", "bwrap"]),
+                default="auto",
+                show_default=True,
+                help="Confinement.",
+            ),
+            click.option("--anonymous", is_flag=True, help="Do not tell the bots who the others are."),
+        )
+    ):
+        command = option(command)
+    return command
+
+
+@cli.command()
+@click.argument("bots", metavar="BOT...", nargs=-1)
+@click.option(
+    "--resume",
+    "resume_log",
+    metavar="LOG",
+    type=click.Path(path_type=Path),
+    help="Go on with an interrupted match.",
+)
+@rules_options
+@condition_options
+@click.option(
+    "--seed", metavar="TEXT", help="Make the deals from this; only for debugging, for a bot could guess it."
+)
+@click.option(
+    "--log", "log_path", metavar="FILE", type=click.Path(path_type=Path), help="Where to write the match log."
+)
+@click.option("--quiet", "-q", is_flag=True, help="Show only faults.")
+@click.option("--json", "as_json", is_flag=True, help="Print the result as one JSON object on stdout.")
+def run(
+    bots: tuple[str, ...],
+    resume_log: Path | None,
+    rules_name: str,
+    changes: tuple[str, ...],
+    seed: str | None,
+    log_path: Path | None,
+    quiet: bool,
+    as_json: bool,
+    **conditions: Any,
+) -> None:
+    """Play one match between BOTs.
+
+    A BOT is an executable, a script, a quoted command line, a directory with a bot.toml, or a bundled bot: random, duck, heuristic.
+    NAME=BOT gives it a label.
+    """
+    from referee.show import running
+
+    if resume_log:
+        if bots:
+            raise click.UsageError("--resume takes the bots from the log; name none.")
+        running.resume(resume_log, quiet=quiet, as_json=as_json)
+    else:
+        running.run(
+            bots, rules_name, changes, conditions, seed=seed, log_path=log_path, quiet=quiet, as_json=as_json
+        )
+
+
+@cli.command()
+@click.argument("log", metavar="LOG", type=click.Path(path_type=Path))
+@click.option(
+    "--verify", is_flag=True, help="Only check that every line follows and that the seed gives the deals."
+)
+@click.option("--hand", type=click.IntRange(1), help="Tell only this hand.")
+@click.option(
+    "--as", "view", metavar="SEAT|spectator", help="Tell only what this seat, or nobody's seat, could see."
+)
+@click.option("--step", is_flag=True, help="Wait for a key after each line.")
+def replay(log: Path, verify: bool, hand: int | None, view: str | None, step: bool) -> None:
+    """Tell a match from its log, hand by hand."""
+    from referee.show import replaying
+
+    if verify:
+        replaying.verify(log)
+    else:
+        replaying.tell(log, hand=hand, view=view, step=step)
+
+
+@cli.command()
+@click.argument("name", metavar="[NAME|FILE]", required=False)
+@click.option(
+    "--set", "changes", metavar="KEY=VALUE", multiple=True, help="Change one house rule; may be repeated."
+)
+@click.option("--json", "as_json", is_flag=True, help="Print the rules as one JSON object.")
+def rules(name: str | None, changes: tuple[str, ...], as_json: bool) -> None:
+    """List the rule sets, or tell one in plain words."""
+    from referee.show import rules_page
+
+    rules_page.show(name, changes, as_json=as_json)
+
+
+@cli.command()
+@click.argument("bot", metavar="BOT")
+@rules_options
+@condition_options
+def check(bot: str, rules_name: str, changes: tuple[str, ...], **conditions: Any) -> None:
+    """Play scripted situations with one BOT, and say at each step what was sent, what came back, and what was wrong."""
+    from referee.show import checking
+
+    if not checking.check(bot, rules_name, changes, conditions):
+        sys.exit(1)
+
+
+def main() -> NoReturn:
+    """The console script: ArenaError becomes one sentence and status 1, wrong usage status 2."""
+    status = 1
+    try:
+        status = cli.main(standalone_mode=False) or 0
+    except click.UsageError as error:
+        error.show()
+        status = error.exit_code
+    except click.exceptions.Abort:
+        status = 130
+    except (ArenaError, click.ClickException) as error:
+        from referee.show.output import complain
+
+        complain(str(error))
+    except BrokenPipeError:
+        status = 0
+    except SystemExit as error:
+        status = error.code if isinstance(error.code, int) else 1
+    from referee.show.output import finish
+
+    finish()
+    sys.exit(status)

@@ -1,0 +1,141 @@
+"""`arena run`: a match watched on the terminal, interrupted by Ctrl-C, its result told at the end."""
+
+from __future__ import annotations
+
+import secrets
+import signal
+import sys
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import click
+import msgspec
+import trio
+from rich.console import Console
+
+from referee.errors import ArenaError
+from referee.show.output import console
+from referee.show.terminal import RunScreen
+from referee.table.host import Hosted, host, host_again
+from referee.table.roster import find_bots
+from referee.table.settings import make_conditions, read_rules
+
+_INTERRUPTED = 130
+_STDERR_SHOWN = 2000
+
+
+def run(
+    words: Sequence[str],
+    rules_name: str,
+    changes: Sequence[str],
+    condition_fields: Mapping[str, Any],
+    *,
+    seed: str | None,
+    log_path: Path | None,
+    quiet: bool,
+    as_json: bool,
+) -> None:
+    """Play one match and tell of it."""
+    rules = read_rules(rules_name, changes)
+    conditions = make_conditions(condition_fields)
+    if len(words) != rules.players:
+        raise click.UsageError(
+            f"The rules {rules_name} seat {rules.players} players; {len(words)} bots were named."
+        )
+    people = console(stderr=as_json)
+    bots = find_bots(words, people.print)
+    path = log_path or _fresh_path()
+    screen = RunScreen(people, quiet=quiet)
+    _finish(
+        lambda: host(bots, rules, conditions, path, seed=seed, watch=screen.watch),
+        path,
+        screen,
+        people,
+        as_json,
+    )
+
+
+def resume(path: Path, *, quiet: bool, as_json: bool) -> None:
+    """Play an interrupted match on and tell of it."""
+    people = console(stderr=as_json)
+    screen = RunScreen(people, quiet=quiet)
+    _finish(lambda: host_again(path, watch=screen.watch), path, screen, people, as_json)
+
+
+def _finish(
+    play: Callable[[], Awaitable[Hosted]], path: Path, screen: RunScreen, people: Console, as_json: bool
+) -> None:
+    try:
+        hosted = trio.run(_until_interrupted, play)
+    finally:
+        screen.stop()
+    if hosted is None:
+        people.print(f"Interrupted; every bot has been ended. Go on with: arena run --resume {path}")
+        sys.exit(_INTERRUPTED)
+    _tell_stderr(hosted, people)
+    people.print(f"log: {hosted.log}")
+    if as_json:
+        sys.stdout.write(msgspec.json.encode(_summary(hosted)).decode() + "\n")
+    if hosted.end.reason == "void":
+        raise ArenaError("The match has no result: " + ("; ".join(_blame(hosted)) or "it is void") + ".")
+
+
+async def _until_interrupted(play: Callable[[], Awaitable[Hosted]]) -> Hosted | None:
+    """The match's result, or None if a signal came first."""
+    hosted: Hosted | None = None
+    refused: ArenaError | None = None
+    async with trio.open_nursery() as nursery:
+
+        async def cancel_on_signal(task_status: trio.TaskStatus[None]) -> None:
+            with trio.open_signal_receiver(signal.SIGINT, signal.SIGTERM, signal.SIGHUP) as signals:
+                task_status.started()
+                async for _ in signals:
+                    nursery.cancel_scope.cancel()
+
+        await nursery.start(cancel_on_signal)
+        try:
+            hosted = await play()
+        except ArenaError as error:  # raised below, where no nursery wraps it into a group
+            refused = error
+        nursery.cancel_scope.cancel()
+    if refused:
+        raise refused
+    return hosted
+
+
+def _tell_stderr(hosted: Hosted, people: Console) -> None:
+    """Show what an offender said on its stderr: it is most often the reason."""
+    for seat in sorted({fault.seat for fault in hosted.faults}):
+        name = hosted.header.seats[seat].name
+        said = hosted.stderr.get(name, b"").decode(errors="replace").strip()
+        if said:
+            people.print(f"\nthe last that {name} said on stderr:", style="bold")
+            people.print(_printable(said[-_STDERR_SHOWN:]), markup=False, style="dim")
+
+
+def _printable(text: str) -> str:
+    return "".join(char if char.isprintable() or char in "\n\t" else "·" for char in text)
+
+
+def _blame(hosted: Hosted) -> list[str]:
+    names = [seat.name for seat in hosted.header.seats]
+    return [f"{names[fault.seat]}: {fault.detail}" for fault in hosted.faults]
+
+
+def _summary(hosted: Hosted) -> dict[str, Any]:
+    end = hosted.end
+    return {
+        "ranks": end.ranks,
+        "scores": end.scores,
+        "hands": hosted.hands,
+        "retired": end.retired,
+        "faults": [msgspec.to_builtins(fault) for fault in hosted.faults],
+        "reason": end.reason,
+        "log": str(hosted.log),
+    }
+
+
+def _fresh_path() -> Path:
+    return Path(f"hearts-{datetime.now():%Y%m%d-%H%M%S}-{secrets.token_hex(2)}.jsonl")

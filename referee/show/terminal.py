@@ -1,0 +1,158 @@
+"""What `arena run` shows: who sits where, each hand as it ends, faults as they happen, the final ranking."""
+
+from __future__ import annotations
+
+import time
+from typing import Final
+
+from rich.console import Console, Group, RenderableType
+from rich.live import Live
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from referee.game.events import (
+    DealRecord,
+    Event,
+    FaultRecord,
+    HandOverRecord,
+    MatchOverRecord,
+    MatchRecord,
+    PassRecord,
+    PlayRecord,
+)
+from referee.show import words
+
+_REFRESH_S: Final = 0.1
+
+
+class RunScreen:
+    """Follows one match record by record.  On a terminal a line at the bottom shows the hand that is being played."""
+
+    def __init__(self, console: Console, *, quiet: bool = False) -> None:
+        self._console = console
+        self._quiet = quiet
+        self._live = Live(console=console, auto_refresh=False, transient=True)
+        self._header: MatchRecord | None = None
+        self._names: list[str] = []
+        self._deal: DealRecord | None = None
+        self._trick: list[str] = []
+        self._scores: tuple[int, ...] = ()
+        self._shown_at = 0.0
+
+    def watch(self, event: Event) -> None:
+        """Show one record of the match."""
+        match event:
+            case MatchRecord():
+                self._header = event
+                self._names = [seat.name for seat in event.seats]
+                self._scores = (0,) * len(event.seats)
+                self._print(seating(event))
+                if not self._quiet and self._console.is_terminal:
+                    self._live.start()
+            case DealRecord():
+                self._deal = event
+                self._trick = []
+            case PassRecord():
+                pass
+            case PlayRecord():
+                if len(self._trick) == len(self._names):
+                    self._trick = []
+                self._trick.append(f"{self._names[event.seat]} {words.card(event.card)}")
+                self._progress(event)
+            case FaultRecord():
+                self._print(fault_line(event, self._names[event.seat]), always=True)
+            case HandOverRecord():
+                self._print(self._hand_line(event))
+                self._scores = event.scores
+            case MatchOverRecord():
+                self.stop()
+                if self._header:
+                    self._print(ranking(self._header, event))
+
+    def stop(self) -> None:
+        """Take the line at the bottom away."""
+        self._live.stop()
+
+    def _print(self, what: RenderableType, *, always: bool = False) -> None:
+        if always or not self._quiet:
+            self._console.print(what)
+
+    def _progress(self, event: PlayRecord) -> None:
+        now = time.monotonic()
+        if not self._live.is_started or now - self._shown_at < _REFRESH_S:
+            return
+        self._shown_at = now
+        tricks = len(self._deal.cards[0]) if self._deal else 0
+        table = ", ".join(self._trick)
+        line = Text(
+            f"  hand {event.hand}  trick {event.trick} of {tricks}  {table}", style="dim", no_wrap=True
+        )
+        self._live.update(line, refresh=True)
+
+    def _hand_line(self, event: HandOverRecord) -> Text:
+        """One hand: its points in each seat, and the totals after it."""
+        passed = words.direction(self._deal.direction) if self._deal else ""
+        line = Text(f"hand {event.hand:>3}  {passed:<12}")
+        for seat, name in enumerate(self._names):
+            points, total = event.points[seat], event.scores[seat]
+            style = "bold yellow" if seat == event.moon else "red" if points >= 13 else ""
+            line.append(f"  {name} ", style="dim")
+            line.append(f"{points:+d}".rjust(3), style=style)
+            line.append(f" {total}".ljust(5), style="bold")
+        if event.moon is not None:
+            line.append(f"  {self._names[event.moon]} shot the moon", style="bold yellow")
+        return line
+
+
+def seating(header: MatchRecord) -> RenderableType:
+    """Who sits where, and under which rules."""
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    table.add_column("seat", justify="right", style="dim")
+    table.add_column("name", style="bold")
+    table.add_column("says of itself")
+    table.add_column("started with", style="dim", overflow="ellipsis", no_wrap=True)
+    for seat in header.seats:
+        says = words.harmless(seat.says) or "(nothing yet)"
+        table.add_row(str(seat.seat), seat.name, Text(says), Text(words.harmless(" ".join(seat.command))))
+    rules = header.rules
+    until = f"to {rules.target}" if rules.target else f"{rules.max_hands} hands"
+    if rules.target is None and rules.max_hands == 1:
+        until = "one hand"
+    turn = f"{header.conditions.turn_ms / 1000:g} s a turn"
+    line = Text(
+        f"Hearts for {rules.players}, {until}, {turn}, sandbox {header.conditions.sandbox}", style="bold"
+    )
+    return Group(line, Padding(table, (0, 0, 1, 2), expand=False))
+
+
+def fault_line(event: FaultRecord, name: str) -> Text:
+    """A fault and what it costs."""
+    where = f"hand {event.hand}, trick {event.trick}" if event.trick else f"hand {event.hand}, pass"
+    text = Text("  ! ", style="bold red")
+    text.append(name, style="bold")
+    text.append(f" {words.fault(event)}", style="red")
+    text.append(
+        f" ({where if event.hand else 'before the first deal'}). {words.consequence(event.then)}",
+        style="default",
+    )
+    return text
+
+
+def ranking(header: MatchRecord, end: MatchOverRecord) -> RenderableType:
+    """The final ranking, best first, and why the match ended."""
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    table.add_column("rank", justify="right")
+    table.add_column("name", style="bold")
+    table.add_column("points", justify="right")
+    table.add_column("")
+    order = sorted(range(len(header.seats)), key=lambda seat: (end.ranks[seat] if end.ranks else 0, seat))
+    for seat in order:
+        rank = str(end.ranks[seat]) if end.ranks else "-"
+        style = "green" if rank == "1" else ""
+        note = "forfeited" if seat in end.retired else ""
+        table.add_row(
+            rank, header.seats[seat].name, str(end.scores[seat]), Text(note, style="red"), style=style
+        )
+    title = Text(f"The match is over: {words.reason(end, header.rules.target)}.", style="bold")
+    return Group("", title, Padding(table, (0, 0, 0, 2), expand=False))

@@ -1,0 +1,162 @@
+"""One match from bots to result: header, log, keeper and loop put together, and the same for a match that was interrupted."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import shutil
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from datetime import UTC, datetime
+from pathlib import Path
+
+from msgspec import Struct
+
+import referee
+from protocol.rules import Conditions, Rules
+from referee.errors import ArenaError
+from referee.game.deal import deal
+from referee.game.events import (
+    Ask,
+    Dealt,
+    Effect,
+    Event,
+    FaultRecord,
+    MatchOverRecord,
+    MatchRecord,
+    Record,
+    SeatRecord,
+)
+from referee.game.match import Match
+from referee.record.match_log import LogError, MatchLog, ResumeRecord, read_log
+from referee.record.replay import replay
+from referee.table.confine import Confinement
+from referee.table.launch import Keeper
+from referee.table.play import Room, Table
+from referee.table.roster import Bot
+
+Watch = Callable[[Event], None]
+
+
+class Hosted(Struct):
+    """A match that was played: its header as it was logged, how it ended, and what happened on the way."""
+
+    header: MatchRecord
+    end: MatchOverRecord
+    hands: int
+    faults: list[FaultRecord]
+    log: Path
+    stderr: dict[str, bytes]
+
+
+async def host(
+    bots: Sequence[Bot],
+    rules: Rules,
+    conditions: Conditions,
+    log_path: Path,
+    *,
+    seed: str | None = None,
+    watch: Watch | None = None,
+) -> Hosted:
+    """Play a match from its first deal to its end.
+
+    Raises ArenaError when it cannot be played: a log that exists, a full disk.  A bot that cannot be started is that bot's fault.
+    """
+    header = MatchRecord(
+        arena=referee.__version__,
+        id=secrets.token_hex(8),
+        started=_now(),
+        seed=secrets.token_hex(16) if seed is None else seed,
+        rules=rules,
+        conditions=conditions,
+        seats=tuple(
+            SeatRecord(
+                seat=seat,
+                name=bot.name,
+                command=bot.command,
+                fingerprint=bot.fingerprint,
+                cwd=bot.cwd,
+                files=bot.files,
+            )
+            for seat, bot in enumerate(bots)
+        ),
+    )
+    match = Match(header)
+    log = MatchLog.create(log_path)
+    return await _play(match, match.begin(), log, watch, [])
+
+
+async def host_again(log_path: Path, *, watch: Watch | None = None) -> Hosted:
+    """Play an interrupted match on from its next card, mid-trick if need be; bots and conditions come from the log.
+
+    Raises ArenaError if the log cannot be followed or its match is over.
+    """
+    file = read_log(log_path)
+    replayed = replay(file)
+    match = replayed.match
+    if match.end and not replayed.owed:
+        raise LogError(f"The match in {log_path} is over; read it with: arena replay {log_path}")
+    past = [line.record for line in file.lines if line.offset < replayed.length]
+    log = MatchLog.reopen(log_path, replayed.length)
+    effects: list[Effect] = [Record(event) for event in replayed.owed]
+    _check_still_there(match)
+    for event in (match.header, *past):
+        if watch and not isinstance(event, ResumeRecord):
+            watch(event)
+    log.write(ResumeRecord(_now(), referee.__version__))
+    if match.wants_deal:
+        effects += match.advance(Dealt(deal(match.header.seed, match.hand_number, match.book)))
+    elif not match.end:
+        effects += [Ask(seat) for seat in sorted(match.awaiting)]
+    faults = [event for event in past if isinstance(event, FaultRecord)]
+    return await _play(match, effects, log, watch, faults)
+
+
+def _check_still_there(match: Match) -> None:
+    """A bot that has been moved away is no fault of its own."""
+    for seat in match.header.seats:
+        if not Path(seat.cwd).is_dir() or shutil.which(seat.command[0]) is None:
+            raise ArenaError(
+                f"The bot {seat.name} is no longer there: {seat.command[0]} in {seat.cwd}; put it back to go on."
+            )
+
+
+async def _play(
+    match: Match, effects: Sequence[Effect], log: MatchLog, watch: Watch | None, faults: list[FaultRecord]
+) -> Hosted:
+    def look(event: Event) -> None:
+        if type(event) is FaultRecord:
+            faults.append(event)
+        if watch:
+            watch(event)
+
+    with ExitStack() as stack:
+        stack.callback(log.close)
+        confinement = stack.enter_context(Confinement(match.header.conditions))
+        keeper = stack.enter_context(Keeper.start())
+        room = Room(keeper)
+        launches = [
+            None if seat.seat in match.retired else confinement.launch(seat) for seat in match.header.seats
+        ]
+        try:
+            room.open(Table(match, log, launches, look), effects)
+            await room.run()
+        finally:
+            stderr = room.stderr()
+            _keep_stderr(log.path, stderr)
+    assert match.end is not None
+    return Hosted(match.header, match.end, match.hand_number, faults, log.path, stderr)
+
+
+def _keep_stderr(log: Path, stderr: dict[str, bytes]) -> None:
+    """Write what each bot said on stderr beside the log, for its author."""
+    for name, said in stderr.items():
+        if said:
+            path = log.with_name(f"{log.stem}.{name}.stderr.txt")
+            descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+            with open(descriptor, "ab") as file:
+                file.write(said)
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")

@@ -1,0 +1,84 @@
+"""What the operator set: house rules and conditions from presets, TOML files and KEY=VALUE words."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any, Final
+
+import msgspec
+
+from protocol.presets import PRESETS, preset
+from protocol.rules import Conditions, Rules, RulesError, conditions_from
+from referee.errors import ArenaError
+
+_UNITS: Final = {"ms": 1, "s": 1000, "m": 60_000, "": 1000}
+_DURATION: Final = re.compile(r"(\d+(?:\.\d+)?)\s*(ms|s|m|)")
+
+
+def read_rules(name: str = "standard", changes: Iterable[str] = ()) -> Rules:
+    """The rules that `--rules NAME|FILE` and any number of `--set KEY=VALUE` mean.
+
+    A file is TOML with rule fields at its top, and `preset` for what it starts from.  Raises ArenaError naming what is wrong.
+    """
+    fields = _changes(changes)
+    try:
+        if name in PRESETS or not (name.endswith(".toml") or Path(name).is_file()):
+            return preset(name, fields)
+        toml = _read_toml(Path(name))
+        base = toml.pop("preset", "standard")
+        return preset(str(base), {key: _plain(value) for key, value in toml.items()} | fields)
+    except RulesError as error:
+        raise ArenaError(str(error)) from None
+
+
+def make_conditions(fields: Mapping[str, Any]) -> Conditions:
+    """The conditions with these fields.  Raises ArenaError naming what is wrong."""
+    try:
+        return conditions_from(fields)
+    except RulesError as error:
+        raise ArenaError(str(error)) from None
+
+
+def milliseconds(text: str) -> int:
+    """The time that `2s`, `500ms`, `1.5m` or `2` (seconds) means.  Raises ValueError for what is no time."""
+    match = _DURATION.fullmatch(text.strip())
+    if not match:
+        raise ValueError(f"{text!r} is no time; write it like 2s, 500ms or 1m")
+    return round(float(match[1]) * _UNITS[match[2]])
+
+
+def _changes(words: Iterable[str]) -> dict[str, Any]:
+    fields = {}
+    for word in words:
+        key, equals, value = word.partition("=")
+        if not equals:
+            raise ArenaError(f"--set {word} must be written KEY=VALUE, for example --set jack_points=-10.")
+        fields[key.strip()] = _value(key.strip(), value.strip())
+    return fields
+
+
+def _value(key: str, text: str) -> Any:
+    """A value as it stands on a command line: JSON where it is that, else a word, or words for the fields that are lists."""
+    try:
+        return _plain(msgspec.json.decode(text))
+    except msgspec.DecodeError:
+        if key in ("removed", "pass_cycle"):
+            return [part.strip() for part in text.split(",") if part.strip()]
+        return _plain(text)
+
+
+def _plain(value: Any) -> Any:
+    """TOML and the shell have no null; `none` stands for it."""
+    return None if value in ("none", "null") else value
+
+
+def _read_toml(path: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(path.read_text())
+    except OSError as error:
+        raise ArenaError(f"Cannot read the rules {path}: {error.strerror}.") from None
+    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise ArenaError(f"The rules {path} are not TOML: {error}.") from None
