@@ -34,7 +34,7 @@ def test_random_hands(switches: tuple[bool, ...]):
     """Three switches are fixed for each test, the other five and the cards are drawn anew for each hand."""
     seed = random.SystemRandom().getrandbits(32)
     lot = random.Random(seed)
-    for number in range(32):
+    for number in range(125):
         params = dict(zip(SWITCHES, switches, strict=False))
         params |= {name: lot.random() < 0.5 for name in SWITCHES[3:]}
         play_beside(params, lot, f"seed {seed}, hand {number}, {params}")
