@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import os
+import threading
 from pathlib import Path
 from typing import Final, NamedTuple, TypeAlias
 
@@ -55,6 +57,8 @@ class MatchLog:
     def __init__(self, path: Path, descriptor: int) -> None:
         self.path = path
         self._descriptor = descriptor
+        self._syncing: threading.Thread | None = None
+        self._failure: OSError | None = None
 
     @classmethod
     def create(cls, path: Path) -> MatchLog:
@@ -85,20 +89,58 @@ class MatchLog:
         """Append one record."""
         line = _encoder.encode(record) + b"\n"
         try:
+            if self._failure:
+                raise self._failure
             if os.write(self._descriptor, line) != len(line):
                 raise OSError(None, "the disk is full")
         except OSError as error:
-            raise LogError(
-                f"Cannot write to the log {self.path}: {_words(error)}. The match has stopped and nothing written is lost; "
-                f"make room and go on with: arena run --resume {self.path}"
-            ) from None
+            raise self._lost(error) from None
 
     def sync(self) -> None:
-        """Wait until all that was written is on the disk; may take as long as the disk takes."""
-        os.fsync(self._descriptor)
+        """Begin to put all that was written on the disk; that it failed is told by the next `write` or `close`.
+
+        A disk may take long over it, so it is done in a thread: bots are waiting for their next question.
+        """
+        if self._syncing is None or not self._syncing.is_alive():
+            self._syncing = threading.Thread(target=self._fsync, name="match log sync")
+            self._syncing.start()
 
     def close(self) -> None:
+        """Put what is left on the disk and close the file."""
+        if self._syncing:
+            self._syncing.join()
+        self._fsync()
         os.close(self._descriptor)
+        if self._failure:
+            raise self._lost(self._failure)
+
+    def _fsync(self) -> None:
+        try:
+            os.fsync(self._descriptor)
+        except OSError as error:
+            if error.errno not in (errno.EINVAL, errno.EROFS):  # a pipe or a device has nothing to sync
+                self._failure = error
+
+    def _lost(self, error: OSError) -> LogError:
+        return LogError(
+            f"Cannot write to the log {self.path}: {_words(error)}. The match has stopped and nothing written "
+            f"is lost; make room and go on with: arena run --resume {self.path}"
+        )
+
+
+class MemoryLog:
+    """A log that is kept in memory: `data` is what the file would hold."""
+
+    def __init__(self) -> None:
+        self.data = bytearray()
+
+    def write(self, record: LogRecord) -> None:
+        """Append one record."""
+        self.data += _encoder.encode(record)
+        self.data += b"\n"
+
+    def sync(self) -> None:
+        """Nothing to do: what is kept in memory is lost with it."""
 
 
 def read_log(path: Path) -> LogFile:

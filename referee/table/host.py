@@ -139,8 +139,7 @@ async def _play(
             None if seat.seat in match.retired else confinement.launch(seat) for seat in match.header.seats
         ]
         try:
-            room.open(Table(match, log, launches, look), effects)
-            await room.run()
+            await room.run([Table(match, log, launches, effects, watch=look)])
         finally:
             stderr = room.stderr()
             _keep_stderr(log.path, stderr)

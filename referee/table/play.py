@@ -6,9 +6,10 @@ goes out.  There is no barrier across processes: a slow one holds up only its ow
 
 from __future__ import annotations
 
+import math
 import time
-from collections.abc import Callable, Iterable
-from typing import Final, assert_never
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from typing import Final, Protocol, assert_never
 
 import trio
 
@@ -20,14 +21,13 @@ from referee.game.events import (
     Effect,
     Event,
     HandOverRecord,
-    MatchOverRecord,
+    MatchRecord,
     Record,
     Restart,
     Tell,
     WantDeal,
 )
 from referee.game.match import Match
-from referee.record.match_log import MatchLog
 from referee.table.conversation import Chair, Verdicts
 from referee.table.launch import Exited, Failed, Keeper, Launch
 from referee.table.poller import READ, Poller
@@ -39,22 +39,37 @@ _YIELD_S: Final = 0.005
 """How long the loop may run without letting Trio look at signals and other tasks."""
 
 
+class Log(Protocol):
+    """Where a table's records go: a file, or memory for matches that are kept only once they are over."""
+
+    def write(self, record: Event, /) -> None: ...
+
+    def sync(self) -> None: ...
+
+
 class Table:
     """A match being played: its machine, its log, and who sits in its chairs.
 
-    `launches` say how each seat's process is started, None for a seat that has retired; `watch` sees every record after it is written.
+    `launches` say how each seat's process is started, None for a seat that has retired.  `keys` name those
+    processes: tables with the same key share one, which must not see the same deal twice nor sit at a table
+    twice.  `watch` sees every record after it is written.  `effects` are what the match wants done first.
     """
 
     def __init__(
         self,
         match: Match,
-        log: MatchLog,
-        launches: list[Launch | None],
+        log: Log,
+        launches: Sequence[Launch | None],
+        effects: Iterable[Effect],
+        *,
+        keys: Sequence[Hashable] | None = None,
         watch: Callable[[Event], None] | None = None,
     ) -> None:
         self.match = match
         self.log = log
         self.launches = launches
+        self.effects = effects
+        self.keys = keys or [(match, seat) for seat in range(match.book.seats)]
         self.watch = watch
         self.chairs = [Chair(match, seat) for seat in range(match.book.seats)]
         self.processes: dict[int, Process] = {}
@@ -68,47 +83,42 @@ class Room:
         self._clock = clock
         self._poller: Poller[Verdicts] = Poller()
         self._poller.watch(keeper.fileno(), READ, self._on_keeper)
+        self._waiting: Iterator[Table] = iter(())
+        self._next_table: Table | None = None
+        self._may_seat = True
         self._tables: dict[Match, Table] = {}
+        self._seated: dict[Hashable, Process] = {}
         self._processes: dict[int, Process] = {}
         self._newsy: list[Process] = []
         self._next_alarm = 0.0
         self.finished: list[Process] = []
-        """Processes that have ended, for their stderr and what they used."""
+        """Processes that have ended, for their stderr and what they used; whoever keeps a room long empties it."""
 
-    # --- tables ------------------------------------------------------------------------------------------
-
-    def open(self, table: Table, effects: Iterable[Effect]) -> None:
-        """Seat fresh processes at a table and perform the first effects of its match."""
-        self._tables[table.match] = table
-        for seat, launch in enumerate(table.launches):
-            if launch:
-                table.processes[seat] = self._start(table, seat, launch)
-        self._perform(table, effects)
-
-    def _start(self, table: Table, seat: int, launch: Launch) -> Process:
-        conditions = table.match.header.conditions
-        process = Process(
-            table.match.header.seats[seat].name, launch, conditions.clock(), self._keeper, self._poller
-        )
-        process.chairs.add(table.chairs[seat])
-        self._processes[process.key] = process
-        return process
-
-    async def run(self) -> None:
-        """Play until every table is over and every process has ended."""
+    async def run(self, tables: Iterable[Table]) -> None:
+        """Play these matches, as many at a time as the processes take, until all are over and every process has ended."""
+        self._waiting = iter(tables)
+        self._next_table = next(self._waiting, None)
         try:
-            last_yield = self._clock()
-            while self._tables or self._processes:
-                now = self._clock()
-                busy = self._turn(now)
-                if now - last_yield > _YIELD_S:
-                    await trio.lowlevel.checkpoint()
-                    last_yield = now
-                elif not busy and not self._spin(now):
-                    await self._sleep()
-                    last_yield = self._clock()
+            await self._loop()
         finally:
             self._poller.close()
+
+    async def _loop(self) -> None:
+        clock = self._clock
+        last_yield = clock()
+        while True:
+            now = clock()
+            if self._may_seat:
+                self._seat_tables(now)
+            if not self._tables and not self._processes:
+                return
+            busy = self._turn(now)
+            if now - last_yield > _YIELD_S:
+                await trio.lowlevel.checkpoint()
+                last_yield = now
+            elif not busy and not self._spin(now):
+                await self._sleep()
+                last_yield = clock()
 
     def _turn(self, now: float) -> bool:
         """Do all that can be done now.  False if there was nothing."""
@@ -117,12 +127,13 @@ class Room:
             self._deliver(call(now))
         if now >= self._next_alarm:
             self._ring(now)
-        sent = bool(self._newsy)
+        if not self._newsy:
+            return bool(calls)
         while self._newsy:
             process = self._newsy.pop()
-            self._deliver(process.flush(now))
+            self._deliver(process.flush(self._clock()))
             self._next_alarm = min(self._next_alarm, process.alarm)
-        return sent or bool(calls)
+        return True
 
     def _spin(self, start: float) -> bool:
         """Look again for a moment.  True once something is ready."""
@@ -137,13 +148,77 @@ class Room:
         with trio.move_on_after(max(wait, 0)):
             await trio.lowlevel.wait_readable(self._poller.fileno())
 
+    # --- tables and processes ----------------------------------------------------------------------------
+
+    def _seat_tables(self, now: float) -> None:
+        """Seat the next tables, in their order, as long as their processes have a place free."""
+        self._may_seat = False
+        while self._next_table:
+            table = self._next_table
+            if not all(self._has_place(key) for key in table.keys):
+                return
+            self._tables[table.match] = table
+            for seat, launch in enumerate(table.launches):
+                if launch:
+                    self._take_seat(table, seat, launch)
+            self._perform(table, table.effects)
+            self._next_table = next(self._waiting, None)
+        for process in self._processes.values():
+            if not process.chairs:
+                process.leave(now)
+
+    def _has_place(self, key: Hashable) -> bool:
+        process = self._seated.get(key)
+        return process is None or len(process.chairs) < process.conversation.tables
+
+    def _take_seat(self, table: Table, seat: int, launch: Launch) -> None:
+        """Put the process of this seat's key at the table, starting it if there is none."""
+        key = table.keys[seat]
+        process = self._seated.get(key)
+        if process is None:
+            header = table.match.header
+            process = Process(
+                header.seats[seat].name, launch, header.conditions.clock(), self._keeper, self._poller
+            )
+            self._processes[process.key] = self._seated[key] = process
+        process.chairs.add(table.chairs[seat])
+        table.processes[seat] = process
+
+    def _replace(self, table: Table, seat: int) -> None:
+        """Start a seat's process anew: the old one is dead or no longer makes sense."""
+        launch = table.launches[seat]
+        assert launch
+        self._spoil(table, seat)
+        self._unseat(table, seat)
+        self._take_seat(table, seat, launch)
+
+    def _spoil(self, table: Table, seat: int) -> None:
+        """Seat a process at no further table: it has failed, and the next match deserves a fresh one."""
+        key = table.keys[seat]
+        if self._seated.get(key) is table.processes[seat]:
+            del self._seated[key]
+
+    def _unseat(self, table: Table, seat: int) -> None:
+        """A seat's process is done at this table; one that sits nowhere and is not waited for is asked to leave."""
+        process, chair = table.processes[seat], table.chairs[seat]
+        process.conversation.leave(chair)
+        process.chairs.discard(chair)
+        self._may_seat = True
+        if process.gone or process.chairs:
+            return
+        if process.conversation.dead:
+            process.kill()
+        elif self._next_table is None or self._seated.get(table.keys[seat]) is not process:
+            process.leave(self._clock())
+        self._next_alarm = min(self._next_alarm, process.alarm)
+
     def _ring(self, now: float) -> None:
         """Wake every process whose alarm has passed, and find the next alarm."""
         for process in list(self._processes.values()):
             if now >= process.alarm:
                 self._deliver(process.at_alarm(now))
                 self._note_news(process)
-        self._next_alarm = min((process.alarm for process in self._processes.values()), default=float("inf"))
+        self._next_alarm = min((process.alarm for process in self._processes.values()), default=math.inf)
 
     def _on_keeper(self, now: float) -> Verdicts:
         verdicts: Verdicts = []
@@ -159,6 +234,9 @@ class Room:
                 del self._processes[event.key]
                 self.finished.append(process)
                 self._note_news(process)
+                if not process.chairs:  # it left between matches, which is no fault
+                    self._seated = {key: seated for key, seated in self._seated.items() if seated is not process}
+                    self._may_seat = True
         return verdicts
 
     def _note_news(self, process: Process) -> None:
@@ -200,7 +278,9 @@ class Room:
                 case Restart(seat):
                     self._replace(table, seat)
                 case Dismiss(seat):
-                    self._dismiss(table, seat)
+                    if seat in game.retired:
+                        self._spoil(table, seat)
+                    self._unseat(table, seat)
                 case _:
                     assert_never(effect)
         if game.end:
@@ -210,25 +290,8 @@ class Room:
         table.log.write(event)
         if table.watch:
             table.watch(event)
-        if type(event) is HandOverRecord or type(event) is MatchOverRecord:
+        kind = type(event)
+        if kind is HandOverRecord:
             table.log.sync()
-
-    def _replace(self, table: Table, seat: int) -> None:
-        """Start a seat's process anew: the old one is dead or no longer makes sense."""
-        self._dismiss(table, seat)
-        launch = table.launches[seat]
-        assert launch
-        table.processes[seat] = self._start(table, seat, launch)
-
-    def _dismiss(self, table: Table, seat: int) -> None:
-        """A seat's process is done at this table; one that sits nowhere is asked to leave."""
-        process, chair = table.processes[seat], table.chairs[seat]
-        process.conversation.leave(chair)
-        process.chairs.discard(chair)
-        if process.gone or process.chairs:
-            return
-        if process.conversation.dead:
-            process.kill()
-        else:
-            process.leave(self._clock())
-        self._next_alarm = min(self._next_alarm, process.alarm)
+        elif kind is MatchRecord:
+            self._may_seat = True  # its processes have said how many tables they take
