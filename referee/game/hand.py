@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from protocol.cards import SUIT_OF, Card, CardSet
-from referee.game.play import breaks_hearts, legal_follow, legal_lead, why_illegal
+from referee.game.play import breaks_hearts, legal_follow, legal_lead, trick_winner, why_illegal
 from referee.game.rulebook import Rulebook
 
 
@@ -19,10 +19,9 @@ class Hand:
     """
 
     __slots__ = (
-        "_best",
+        "_breaking",
         "_led",
-        "_points_in_trick",
-        "_winning",
+        "_table",
         "book",
         "broken",
         "cards",
@@ -47,9 +46,8 @@ class Hand:
         self.won: list[CardSet] = [0] * book.seats
         self.tricks_won = [0] * book.seats
         self._led: CardSet = 0
-        self._best: Card = -1
-        self._winning = 0
-        self._points_in_trick = 0
+        self._table: CardSet = 0  # the cards of `trick`
+        self._breaking: CardSet = 0 if self.broken else book.breaking  # none once hearts are broken
         if book.rules.opening == "eldest":
             self.turn = (dealer + 1) % book.seats
         else:
@@ -74,37 +72,36 @@ class Hand:
         bit = 1 << card
         if not bit & self.legal:
             raise IllegalPlay(self.why_illegal(card))
-        book, seat, trick = self.book, self.turn, self.trick
-        self.cards[seat] ^= bit
+        trick, seat = self.trick, self.turn
         if not trick:
             self._led = SUIT_OF[card]
-            self._best = card
-            self._winning = seat
-        elif card > self._best and bit & self._led:
-            self._best = card
-            self._winning = seat
-        if not self.broken and bit & book.breaking:
-            self.broken = breaks_hearts(book, card, self._led)
-        self._points_in_trick += book.points[card]
+        self.cards[seat] ^= bit
+        self._table |= bit
+        if bit & self._breaking and breaks_hearts(self.book, card, self._led):
+            self.broken = True
+            self._breaking = 0
         trick.append(card)
-        if len(trick) < book.seats:
-            self.turn = seat = (seat + 1) % book.seats
-            following = self.cards[seat] & self._led
-            self.legal = following or legal_follow(book, self.cards[seat], self._led, not self.tricks)
+        seats = self.book.seats
+        if len(trick) < seats:
+            self.turn = seat = (seat + 1) % seats
+            held, led = self.cards[seat], self._led
+            self.legal = held & led or legal_follow(self.book, held, led, not self.tricks)
         else:
             self._finish_trick()
 
     def _finish_trick(self) -> None:
-        winner = self._winning
-        self.taken[winner] += self._points_in_trick
+        book, trick, table = self.book, self.trick, self._table
+        winner = trick_winner(trick, table, self.lead)
+        if table & book.point_cards:
+            points = book.points
+            self.taken[winner] += sum([points[card] for card in trick])
+        self.won[winner] |= table
         self.tricks_won[winner] += 1
-        for card in self.trick:
-            self.won[winner] |= 1 << card
-        self.tricks.append((self.lead, tuple(self.trick), winner))
+        self.tricks.append((self.lead, tuple(trick), winner))
         self.trick = []
-        self._points_in_trick = 0
+        self._table = 0
         self.lead = self.turn = winner
-        self.legal = legal_lead(self.book, self.cards[winner], self.broken, first_trick=False)
+        self.legal = legal_lead(book, self.cards[winner], self.broken, first_trick=False)
 
     def why_illegal(self, card: Card) -> str:
         """The rule that `card` would break now, in words.  [rules 4, 5]"""

@@ -41,11 +41,13 @@ def breaks_hearts(book: Rulebook, card: Card, led: CardSet) -> bool:
     return bool(bit & book.breaking) and (book.rules.breaks == "any_heart" or not bit & led)
 
 
-def trick_winner(cards: Sequence[Card], leader: int, seats: int) -> int:
-    """The seat that wins a finished trick: the highest card of the led suit.  [rules 4.6]"""
-    led = SUIT_OF[cards[0]]
-    highest = max(card for card in cards if 1 << card & led)
-    return (leader + cards.index(highest)) % seats
+def trick_winner(trick: Sequence[Card], table: CardSet, leader: int) -> int:
+    """The seat that wins a finished trick: the highest card of the led suit.  [rules 4.6]
+
+    `table` is the trick as a set.
+    """
+    highest = (table & SUIT_OF[trick[0]]).bit_length() - 1
+    return (leader + trick.index(highest)) % len(trick)
 
 
 def why_illegal(book: Rulebook, hand: CardSet, card: Card, led: CardSet, first_trick: bool) -> str:

@@ -60,7 +60,7 @@ def test_breaking(vector: Vector):
 @every("tricks")
 def test_trick(vector: Vector):
     trick = [CARD[name] for name in vector["trick"]]
-    assert trick_winner(trick, vector["leader"], vector["players"]) == vector["winner"]
+    assert trick_winner(trick, set_of(vector["trick"]), vector["leader"]) == vector["winner"]
     assert plain.winner(rules_from(vector["rules"]), vector["trick"], vector["leader"]) == vector["winner"]
 
 
