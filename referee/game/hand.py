@@ -93,8 +93,7 @@ class Hand:
         book, trick, table = self.book, self.trick, self._table
         winner = trick_winner(trick, table, self.lead)
         if table & book.point_cards:
-            points = book.points
-            self.taken[winner] += sum([points[card] for card in trick])
+            self.taken[winner] += book.penalty(table)
         self.won[winner] |= table
         self.tricks_won[winner] += 1
         self.tricks.append((self.lead, tuple(trick), winner))

@@ -15,6 +15,7 @@ class Rulebook:
     """One rule set, ready to play by.  Make it with `rulebook(rules)`, which keeps it."""
 
     __slots__ = (
+        "_worths",
         "barred_on_first_trick",
         "bonus_card",
         "breaking",
@@ -39,7 +40,11 @@ class Rulebook:
         self.points: tuple[int, ...] = tuple(_penalty(rules, card) for card in range(52))
         """Penalty points of each card; the bonus card is not among them.  [rules 6.1]"""
         self.point_cards: CardSet = sum(1 << card for card in each(self.deck) if self.points[card])
-        self.pack_points = sum(self.points[card] for card in each(self.deck))
+        self._worths: tuple[tuple[int, CardSet], ...] = tuple(
+            (worth, sum(1 << card for card in each(self.point_cards) if self.points[card] == worth))
+            for worth in sorted(set(self.points) - {0})
+        )
+        self.pack_points = self.penalty(self.deck)
         """All penalty points in the deck, 26 in the standard game: the swing of a moon.  [rules 6.2, 6.3]"""
         self.opening_card: CardSet = (self.deck & CLUBS) & -(self.deck & CLUBS)
         self.barred_on_first_trick: CardSet = 0 if rules.first_trick == "free" else self.point_cards
@@ -67,8 +72,7 @@ class Rulebook:
 
     def penalty(self, cards: CardSet) -> int:
         """The penalty points in a set of cards."""
-        points = self.points
-        return sum(points[card] for card in each(cards & self.point_cards))
+        return sum([worth * (cards & alike).bit_count() for worth, alike in self._worths])
 
 
 @lru_cache(maxsize=64)
