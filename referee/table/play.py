@@ -178,7 +178,12 @@ class Room:
         if process is None:
             header = table.match.header
             process = Process(
-                header.seats[seat].name, launch, header.conditions.clock(), self._keeper, self._poller
+                header.seats[seat].name,
+                launch,
+                header.conditions.clock(),
+                self._keeper,
+                self._poller,
+                self._wake_by,
             )
             self._processes[process.key] = self._seated[key] = process
         process.chairs.add(table.chairs[seat])
@@ -211,6 +216,9 @@ class Room:
         elif self._next_table is None or self._seated.get(table.keys[seat]) is not process:
             process.leave(self._clock())
         self._next_alarm = min(self._next_alarm, process.alarm)
+
+    def _wake_by(self, alarm: float) -> None:
+        self._next_alarm = min(self._next_alarm, alarm)
 
     def _ring(self, now: float) -> None:
         """Wake every process whose alarm has passed, and find the next alarm."""

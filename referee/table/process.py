@@ -3,6 +3,7 @@
 import math
 import os
 import select
+from collections.abc import Callable
 from typing import Final
 
 from protocol.rules import Clock
@@ -50,10 +51,17 @@ class Process:
 
     Its pipes are watched by the loop's poller, which calls `on_output`, `on_errors` and `on_room`; the loop itself calls `flush` when the
     conversation has news, `at_alarm` when `alarm` has passed, and `on_exit` with the keeper's word.  All return verdicts for the matches.
+    `wake_by` is told when what came through a pipe has moved `alarm` forward.
     """
 
     def __init__(
-        self, name: str, launch: Launch, clock: Clock, keeper: Keeper, poller: Poller[Verdicts]
+        self,
+        name: str,
+        launch: Launch,
+        clock: Clock,
+        keeper: Keeper,
+        poller: Poller[Verdicts],
+        wake_by: Callable[[float], None],
     ) -> None:
         self.name = name
         self.conversation = Conversation(clock)
@@ -65,6 +73,7 @@ class Process:
         self.leaving = False
         self._keeper = keeper
         self._poller = poller
+        self._wake_by = wake_by
         self._unsent = bytearray()
         self._kill_at = math.inf
         self._rest_until = math.inf
@@ -130,7 +139,9 @@ class Process:
         conversation = self.conversation
         if not data:
             self._close_stdout()
-            return conversation.end_of_output(now)
+            verdicts = conversation.end_of_output(now)
+            self._wake_by(self.alarm)
+            return verdicts
         verdicts = conversation.receive(data, now)
         if conversation.indebted or conversation.dead:
             self._poller.forget(self._stdout)
@@ -150,6 +161,7 @@ class Process:
         self.errors.add(data)
         if len(data) == _CHUNK:
             self._rest_until = now + _STDERR_REST_S
+            self._wake_by(self._rest_until)
             self._poller.forget(self._stderr)
         return []
 

@@ -1,0 +1,188 @@
+"""Matches between real processes, for the tests and the benchmarks: rogues at a table, what was seen, and who is left over."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from protocol.presets import preset
+from protocol.rules import conditions_from
+from referee.game.events import DealRecord, Event, FaultRecord, MatchRecord
+from referee.record.match_log import LogFile, read_log
+from referee.record.replay import Replayed, replay
+from referee.table.host import Hosted, host
+from referee.table.orphans import children
+from referee.table.roster import Bot
+
+BOTS = Path(__file__).parents[1] / "bots"
+SEATS = 4
+
+
+class Stage:
+    """A directory of its own, with the rogues in it, so that whatever is started from there can be told by its command line or environment."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.bots = folder / "bots"
+        shutil.copytree(BOTS, self.bots, ignore=shutil.ignore_patterns("__pycache__"))
+        self._logs = 0
+
+    def rogue(
+        self, mode: str, at: str = "play", seed: int | None = None, name: str = "", **more: object
+    ) -> Bot:
+        """The gallery's program in one mode."""
+        words = [mode, "--at", at, *(["--seed", str(seed)] if seed is not None else [])]
+        for option, value in more.items():
+            words += [f"--{option}", str(value)]
+        label = name or mode.replace(":", "-")[:32]
+        # -S and -E: it starts in half the time
+        return self.bot(sys.executable, "-S", "-E", str(self.bots / "rogue.py"), *words, name=label)
+
+    def honest(self, seed: int, name: str = "") -> Bot:
+        """A bot that does nothing wrong and plays by its seed."""
+        return self.rogue("honest", seed=seed, name=name or f"honest-{seed}")
+
+    def bot(self, *command: str, name: str = "bot") -> Bot:
+        """Any command as a bot."""
+        return Bot(name=name, command=command, cwd=str(self.bots), fingerprint="", files=(str(self.bots),))
+
+    def fresh_log(self) -> Path:
+        """A path where no log is yet."""
+        self._logs += 1
+        return self.folder / f"match-{self._logs}.jsonl"
+
+    async def play(
+        self,
+        bots: Sequence[Bot],
+        *,
+        seed: str = "stage",
+        rules: dict[str, Any] | None = None,
+        **conditions: Any,
+    ) -> Seen:
+        """Play a match and watch it."""
+        seen = Seen()
+        fields = {"target": None, "max_hands": 1} | (rules or {})
+        seen.hosted = await host(
+            bots,
+            preset("standard", fields),
+            conditions_from(conditions),
+            self.fresh_log(),
+            seed=seed,
+            watch=seen.watch,
+        )
+        return seen
+
+
+class Seen:
+    """What was seen of a match: each record and the instant of it."""
+
+    hosted: Hosted
+
+    def __init__(self) -> None:
+        self.records: list[tuple[float, Event]] = []
+        self.began = time.monotonic()
+
+    def watch(self, event: Event) -> None:
+        self.records.append((time.monotonic(), event))
+
+    @property
+    def faults(self) -> list[FaultRecord]:
+        return self.hosted.faults
+
+    def kinds(self, seat: int) -> list[str]:
+        """The kinds of this seat's faults, in order."""
+        return [fault.kind for fault in self.faults if fault.seat == seat]
+
+    def delay_s(self, fault: FaultRecord) -> float:
+        """How long after its deadline a fault was recorded; negative if before it.
+
+        The question was written right after the record before it; all passes of a hand are asked for after the deal.
+        """
+        asked = self.began
+        conditions = self.hosted.header.conditions
+        limit_ms = conditions.start_ms
+        for at, event in self.records:
+            if event is fault:
+                return at - asked - limit_ms / 1000
+            if isinstance(event, MatchRecord):
+                continue
+            limit_ms = conditions.turn_ms
+            if fault.trick or isinstance(event, DealRecord):
+                asked = at
+        raise AssertionError("no such fault was seen")
+
+    def verified(self) -> Replayed:
+        """The log read back and folded through the machine to its end."""
+        replayed = replay(self.log)
+        assert replayed.match.end == self.hosted.end
+        assert not replayed.owed
+        assert not self.log.torn
+        return replayed
+
+    @property
+    def log(self) -> LogFile:
+        return read_log(self.hosted.log)
+
+
+def moves(log: Path) -> list[bytes]:
+    """The lines of a log without what may differ between two matches of the same seed: times, and resumptions."""
+    lines = []
+    for row in log.read_bytes().splitlines():
+        line = msgspec.json.decode(row)
+        if line["type"] == "resume":
+            continue
+        for field in ("us", "id", "started"):
+            line.pop(field, None)
+        lines.append(msgspec.json.encode(line))
+    return lines
+
+
+# --- who is left over ------------------------------------------------------------------------------------
+
+
+def marked(mark: str) -> dict[int, str]:
+    """The living processes that have this text in their command line or environment, but for this one."""
+    found = {}
+    for name in filter(str.isdecimal, os.listdir("/proc")):
+        with contextlib.suppress(OSError):
+            words = Path(f"/proc/{name}/cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
+            surroundings = Path(f"/proc/{name}/environ").read_bytes()
+            if int(name) != os.getpid() and (mark in words or mark.encode() in surroundings) and words:
+                found[int(name)] = words
+    return found
+
+
+@contextlib.contextmanager
+def orphanage() -> Iterator[None]:
+    """Orphans come to this process while it lasts, so that none can hide with the system's first."""
+    from referee.table.syscalls import PR_SET_CHILD_SUBREAPER, prctl
+
+    prctl(PR_SET_CHILD_SUBREAPER, 1)
+    try:
+        yield
+    finally:
+        prctl(PR_SET_CHILD_SUBREAPER, 0)
+
+
+def strays(before: Sequence[int]) -> dict[int, str]:
+    """Children of this process that live and were not there before; dead ones are buried."""
+    found = {}
+    for pid in children(os.getpid()):
+        if pid in before:
+            continue
+        with contextlib.suppress(OSError):
+            if os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT):
+                os.waitpid(pid, 0)
+                continue
+            found[pid] = (
+                Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
+            )
+    return found
