@@ -1,10 +1,13 @@
 """One bot process: three pipes around a `Conversation`.  It moves bytes when it is told that it can, and never waits."""
 
+import fcntl
 import math
 import os
 import select
+import struct
+import termios
 from collections.abc import Callable
-from typing import Final
+from typing import Final, Literal, TypeAlias
 
 from protocol.rules import Clock
 from referee.table.conversation import Chair, Conversation, Verdicts
@@ -19,6 +22,9 @@ _STDERR_REST_S: Final = 0.01
 """The pause after a full chunk of stderr, so that a flood costs little: 6.5 MB a second at most."""
 LEAVE_GRACE_S: Final = 1.0
 """How long a process may take to leave after its stdin is closed.  [protocol 2.4]"""
+
+Tap: TypeAlias = Callable[[Literal["<", ">"], bytes], None]
+"""Is shown all bytes: `<` before what the bot is to read, `>` before what it wrote.  [protocol 7]"""
 
 
 class Tail:
@@ -62,8 +68,10 @@ class Process:
         keeper: Keeper,
         poller: Poller[Verdicts],
         wake_by: Callable[[float], None],
+        tap: Tap | None = None,
     ) -> None:
         self.name = name
+        self.tap = tap
         self.conversation = Conversation(clock)
         self.chairs: set[Chair] = set()
         self.errors = Tail()
@@ -88,11 +96,21 @@ class Process:
         """When `at_alarm` is to be called at the latest."""
         return min(self.conversation.deadline, self._kill_at, self._rest_until)
 
+    @property
+    def unread(self) -> int | None:
+        """How many bytes it has been sent and has not read; None once its stdin is closed."""
+        if self._stdin < 0:
+            return None
+        waiting: int = struct.unpack("i", fcntl.ioctl(self._stdin, termios.FIONREAD, b"\0" * 4))[0]
+        return waiting + len(self._unsent)
+
     # --- bytes -------------------------------------------------------------------------------------------
 
     def flush(self, now: float) -> Verdicts:
         """Write what the conversation has to say, as far as the pipe takes it."""
         data, verdicts = self.conversation.send(now)
+        if data and self.tap:
+            self.tap("<", data)
         if data and self._stdin >= 0:
             if self._stdout >= 0:
                 self._poller.watch(
@@ -142,6 +160,8 @@ class Process:
             verdicts = conversation.end_of_output(now)
             self._wake_by(self.alarm)
             return verdicts
+        if self.tap:
+            self.tap(">", data)
         verdicts = conversation.receive(data, now)
         if conversation.indebted or conversation.dead:
             self._poller.forget(self._stdout)
