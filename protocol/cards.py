@@ -43,15 +43,18 @@ class _NamesOfSuit(dict[CardSet, tuple[CardName, ...]]):
     """The names of each set of cards of one suit, worked out at its first use (at most 4 x 8192 entries)."""
 
     def __missing__(self, cards: CardSet) -> tuple[CardName, ...]:
-        names = self[cards] = tuple(NAMES[card] for card in each(cards))
+        highest = cards.bit_length() - 1
+        names = self[cards] = (*self[cards ^ 1 << highest], NAMES[highest])
         return names
 
 
-_names = _NamesOfSuit()
+_names = _NamesOfSuit({0: ()})
 
 
 def names_of(cards: CardSet) -> tuple[CardName, ...]:
     """The names of `cards`, sorted: clubs, diamonds, spades, hearts, each from the 2 up.  [protocol 3.3]"""
+    if cards in _names:  # cards of one suit: most legal sets are
+        return _names[cards]
     return _names[cards & CLUBS] + _names[cards & DIAMONDS] + _names[cards & SPADES] + _names[cards & HEARTS]
 
 

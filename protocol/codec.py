@@ -47,7 +47,7 @@ class _Addressed(Struct):
 _addressed_decoder = msgspec.json.Decoder(_Addressed)
 
 
-class BadLine(ValueError):  # noqa: N818
+class BadLine(ValueError):
     """A line that is no message; `id` is the request it names, where that much can be read."""
 
     def __init__(self, why: str, id: int | None = None) -> None:

@@ -23,7 +23,7 @@ SelfName: TypeAlias = Annotated[str, Meta(max_length=MAX_NAME)]
 Whole: TypeAlias = Annotated[int, Meta(ge=0, le=MAX_WHOLE)]
 
 
-class Trick(Struct, frozen=True):
+class Trick(Struct, frozen=True, gc=False):
     """A finished trick: who led, the cards in the order they fell, who won it.  [protocol 4.3]"""
 
     lead: Seat
@@ -31,7 +31,7 @@ class Trick(Struct, frozen=True):
     winner: Seat
 
 
-class Passed(Struct, frozen=True):
+class Passed(Struct, frozen=True, gc=False):
     """What this seat gave and got in the pass.  [protocol 4.3]"""
 
     to: Seat
@@ -43,7 +43,7 @@ class Passed(Struct, frozen=True):
 # --- requests: referee to bot, with an id, answered by exactly one line ----------------------------------
 
 
-class StartRequest(Struct, frozen=True, tag_field="type", tag="start"):
+class StartRequest(Struct, frozen=True, gc=False, tag_field="type", tag="start"):
     """Referee to bot: you sit down at a table; answer with `Ready`.  [protocol 4.1]"""
 
     id: int
@@ -55,7 +55,7 @@ class StartRequest(Struct, frozen=True, tag_field="type", tag="start"):
     conditions: Clock
 
 
-class PassRequest(Struct, frozen=True, tag_field="type", tag="pass"):
+class PassRequest(Struct, frozen=True, gc=False, tag_field="type", tag="pass"):
     """Referee to bot: choose `count` cards for seat `to`; answer with `Pass`.  [protocol 4.2]"""
 
     id: int
@@ -70,7 +70,7 @@ class PassRequest(Struct, frozen=True, tag_field="type", tag="pass"):
     scores: tuple[int, ...]
 
 
-class PlayRequest(Struct, frozen=True, tag_field="type", tag="play"):
+class PlayRequest(Struct, frozen=True, gc=False, tag_field="type", tag="play"):
     """Referee to bot: play one of `legal`; answer with `Play`.  [protocol 4.3]"""
 
     id: int
@@ -132,7 +132,7 @@ class PlayedNotice(Struct, frozen=True, tag_field="type", tag="played"):
 # --- replies: bot to referee -----------------------------------------------------------------------------
 
 
-class Ready(Struct, frozen=True, tag_field="type", tag="ready"):
+class Ready(Struct, frozen=True, gc=False, tag_field="type", tag="ready"):
     """Bot to referee: I sit; answers `StartRequest`.  [protocol 4.1]"""
 
     id: Whole
@@ -143,7 +143,7 @@ class Ready(Struct, frozen=True, tag_field="type", tag="ready"):
     protocol: Whole = 1
 
 
-class Pass(Struct, frozen=True, tag_field="type", tag="pass"):
+class Pass(Struct, frozen=True, gc=False, tag_field="type", tag="pass"):
     """Bot to referee: these cards go; answers `PassRequest`.  [protocol 4.2]"""
 
     id: Whole
@@ -151,7 +151,7 @@ class Pass(Struct, frozen=True, tag_field="type", tag="pass"):
     note: Note | None = None
 
 
-class Play(Struct, frozen=True, tag_field="type", tag="play"):
+class Play(Struct, frozen=True, gc=False, tag_field="type", tag="play"):
     """Bot to referee: this card; answers `PlayRequest`.  [protocol 4.3]"""
 
     id: Whole

@@ -74,7 +74,7 @@ class DealRecord(Struct, frozen=True, tag_field="type", tag="deal"):
     cards: tuple[tuple[CardName, ...], ...]
 
 
-class PassRecord(Struct, frozen=True, omit_defaults=True, tag_field="type", tag="pass"):
+class PassRecord(Struct, frozen=True, gc=False, omit_defaults=True, tag_field="type", tag="pass"):
     """One seat's valid pass, or the caretaker's for it."""
 
     hand: int
@@ -85,7 +85,7 @@ class PassRecord(Struct, frozen=True, omit_defaults=True, tag_field="type", tag=
     by: Literal["referee"] | None = None
 
 
-class PlayRecord(Struct, frozen=True, omit_defaults=True, tag_field="type", tag="play"):
+class PlayRecord(Struct, frozen=True, gc=False, omit_defaults=True, tag_field="type", tag="play"):
     """One card played, by the seat's bot or by the caretaker for it."""
 
     hand: int
@@ -143,7 +143,7 @@ class Dealt(Struct, frozen=True):
     cards: tuple[CardSet, ...]
 
 
-class Answered(Struct, frozen=True):
+class Answered(Struct, frozen=True, gc=False):
     """A seat's well-formed reply to what it was asked, `us` microseconds after the question was written."""
 
     seat: int
@@ -167,38 +167,38 @@ Input: TypeAlias = Dealt | Answered | Failed
 # --- effects ---------------------------------------------------------------------------------------------
 
 
-class Record(Struct, frozen=True):
+class Record(Struct, frozen=True, gc=False):
     """Write this to the log before performing what follows."""
 
     event: Event
 
 
-class Tell(Struct, frozen=True):
+class Tell(Struct, frozen=True, gc=False):
     """Send a notice to a seat."""
 
     seat: int
     notice: Notice
 
 
-class Ask(Struct, frozen=True):
+class Ask(Struct, frozen=True, gc=False):
     """Ask a seat; `Match.request` builds the question when it is written."""
 
     seat: int
 
 
-class WantDeal(Struct, frozen=True):
+class WantDeal(Struct, frozen=True, gc=False):
     """Deal this hand and put it in as `Dealt`."""
 
     hand: int
 
 
-class Restart(Struct, frozen=True):
+class Restart(Struct, frozen=True, gc=False):
     """The seat plays on but its process is of no more use: start another before it is asked again."""
 
     seat: int
 
 
-class Dismiss(Struct, frozen=True):
+class Dismiss(Struct, frozen=True, gc=False):
     """The seat is done at this table: it has been told so and is asked nothing more."""
 
     seat: int

@@ -9,7 +9,7 @@ from typing import Literal, assert_never
 
 from msgspec.structs import replace
 
-from protocol.cards import BIT, CARD, NAMES, Card, CardSet, names_of
+from protocol.cards import BIT, CARD, NAMES, Card, CardName, CardSet, names_of
 from protocol.messages import (
     Notice,
     Pass,
@@ -72,7 +72,7 @@ class Match:
             raise ValueError(f"the rules seat {seats} players, but the header has {len(header.seats)} seats")
         anonymous = header.conditions.anonymous
         self.players = tuple(f"seat-{seat.seat}" if anonymous else seat.name for seat in header.seats)
-        self.scores = [0] * seats
+        self.scores = (0,) * seats
         self.retired: set[int] = set()
         self.end: MatchOverRecord | None = None
 
@@ -83,6 +83,8 @@ class Match:
         self.passes: dict[int, CardSet] = {}
         self.passed: list[Passed | None] = [None] * seats
         self.hand: Hand
+        self.trick: tuple[CardName, ...] = ()
+        self.taken: tuple[int, ...] = (0,) * seats
         self.tricks: tuple[Trick, ...] = ()
 
         self.wants_deal = False
@@ -180,6 +182,8 @@ class Match:
         self.dealer = (self.hand_number - 1) % self.book.seats
         self.direction = self.book.direction(self.hand_number, self.header.first_hand)
         self.tricks = ()
+        self.trick = ()
+        self.taken = (0,) * self.book.seats
         self.passes = {}
         self.passed = [None] * self.book.seats
         self.wants_deal = True
@@ -303,8 +307,12 @@ class Match:
             Record(PlayRecord(self.hand_number, len(hand.tricks) + 1, seat, NAMES[card], us, note, by))
         )
         hand.play(card)
+        self.trick = (*self.trick, NAMES[card])
         if not hand.trick:
-            self.tricks = (*self.tricks, views.trick(*hand.tricks[-1]))
+            lead, _, winner = hand.tricks[-1]
+            self.tricks = (*self.tricks, Trick(lead, self.trick, winner))
+            self.trick = ()
+            self.taken = tuple(hand.taken)
         if self._watchers:
             self._tell(self._watchers, PlayedNotice(self.table, seat, NAMES[card]), out)
 
@@ -357,7 +365,7 @@ class Match:
                     if then == "retire":
                         retired = tuple(sorted(self.retired))
                         self._dismiss(
-                            failure.seat, MatchOverRecord("fault", (), tuple(self.scores), retired), out
+                            failure.seat, MatchOverRecord("fault", (), self.scores, retired), out
                         )
                 case _:
                     assert_never(then)
@@ -376,8 +384,8 @@ class Match:
     # --- ends --------------------------------------------------------------------------------------------
 
     def _end_hand(self, points: tuple[int, ...], moon: int | None, out: list[Effect]) -> None:
-        self.scores = [total + more for total, more in zip(self.scores, points, strict=True)]
-        out.append(Record(HandOverRecord(self.hand_number, points, tuple(self.scores), moon)))
+        self.scores = tuple(total + more for total, more in zip(self.scores, points, strict=True))
+        out.append(Record(HandOverRecord(self.hand_number, points, self.scores, moon)))
         self._tell(self.sound, views.hand_over(self, points, moon), out)
         reason: Reason | None = end_of_match(self.book, self.scores, self.hand_number, self.retired)
         if reason is None and len(self.sound) == 1:
@@ -390,7 +398,7 @@ class Match:
     def _end_match(self, reason: Reason, out: list[Effect]) -> None:
         """Rank the seats, unless nobody is left to have won, and send everyone away."""
         final = () if reason == "void" else ranks(self.scores, self.retired)
-        self.end = MatchOverRecord(reason, final, tuple(self.scores), tuple(sorted(self.retired)))
+        self.end = MatchOverRecord(reason, final, self.scores, tuple(sorted(self.retired)))
         out.append(Record(self.end))
         for seat in range(self.book.seats):
             self._dismiss(seat, self.end, out)

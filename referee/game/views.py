@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from protocol.cards import NAMES, names_of
+from protocol.cards import names_of
 from protocol.messages import (
     HandOverNotice,
     MatchOverNotice,
@@ -15,7 +15,6 @@ from protocol.messages import (
     PassRequest,
     PlayRequest,
     StartRequest,
-    Trick,
 )
 
 if TYPE_CHECKING:
@@ -51,7 +50,7 @@ def pass_request(match: Match, seat: int, id: int, ms: int) -> PassRequest:
         to=match.book.receiver(seat, match.direction),
         ms=ms,
         cards=names_of(match.dealt[seat]),
-        scores=tuple(match.scores),
+        scores=match.scores,
     )
 
 
@@ -69,9 +68,9 @@ def play_request(match: Match, seat: int, id: int, ms: int) -> PlayRequest:
         ms=ms,
         cards=names_of(hand.cards[seat]),
         legal=names_of(hand.legal),
-        trick=tuple([NAMES[card] for card in hand.trick]),
-        taken=tuple(hand.taken),
-        scores=tuple(match.scores),
+        trick=match.trick,
+        taken=match.taken,
+        scores=match.scores,
         tricks=match.tricks,
         passed=match.passed[seat],
     )
@@ -86,11 +85,6 @@ def passed(match: Match, seat: int) -> Passed:
     return Passed(to=to, gave=names_of(match.passes[seat]), from_=source, got=names_of(match.passes[source]))
 
 
-def trick(lead: int, cards: tuple[int, ...], winner: int) -> Trick:
-    """A finished trick, as everybody has seen it."""
-    return Trick(lead, tuple([NAMES[card] for card in cards]), winner)
-
-
 def hand_over(match: Match, points: tuple[int, ...], moon: int | None) -> HandOverNotice:
     """The end of a hand, the same for every seat.  [protocol 4.4]"""
     return HandOverNotice(
@@ -98,7 +92,7 @@ def hand_over(match: Match, points: tuple[int, ...], moon: int | None) -> HandOv
         hand=match.hand_number,
         moon=moon,
         points=points,
-        scores=tuple(match.scores),
+        scores=match.scores,
         tricks=match.tricks,
     )
 

@@ -37,17 +37,13 @@ class Chair:
         self.bank_ms: float = match.header.conditions.bank_ms
 
 
-class Verdict(NamedTuple):
-    """What became of something that a chair was asked."""
-
-    chair: Chair
-    input: Answered | Failed
-
+Verdict: TypeAlias = tuple[Chair, Answered | Failed]
+"""What became of something that a chair was asked."""
 
 Verdicts: TypeAlias = list[Verdict]
 
 
-class _Open(Struct):
+class _Open(Struct, gc=False):
     """A request that waits for its answer; `wanted` is false for the invitation of a process started anew, which the match did not ask for."""
 
     chair: Chair
@@ -75,7 +71,7 @@ class Conversation:
         self.ready = False
         self.dead: _Charge | None = None
         self.deadline = math.inf
-        self._buffer = bytearray()
+        self._unfinished = b""
         self._outbox: list[bytes] = []
         self._due: list[Chair] = []
         self._seated: set[Chair] = set()
@@ -132,7 +128,7 @@ class Conversation:
             charge = self.dead or self._debt
             if charge:
                 self._debt = None
-                verdicts = [Verdict(chair, Failed(chair.seat, *charge)) for chair in self._due]
+                verdicts = [(chair, Failed(chair.seat, *charge)) for chair in self._due]
                 self._due.clear()
             else:
                 self._ask_what_is_due(now)
@@ -176,20 +172,19 @@ class Conversation:
     def receive(self, data: bytes, now: float) -> Verdicts:
         """Take bytes of its stdout."""
         verdicts: Verdicts = []
-        self._buffer += data
-        if b"\n" in data:
-            *lines, rest = self._buffer.split(b"\n")
-            self._buffer = rest
-            for line in lines:
-                if self.dead:
-                    return verdicts
-                if len(line) > MAX_LINE and len(line.removesuffix(b"\r")) > MAX_LINE:
-                    verdicts += self._die(
-                        _Charge("too_long", f"a line of {len(line)} bytes; {MAX_LINE} are allowed")
-                    )
-                else:
-                    self._take_line(bytes(line.strip(b" \t\r")), now, verdicts)
-        if len(self._buffer) > MAX_LINE + 1 and not self.dead:
+        if self._unfinished:
+            data = self._unfinished + data
+        *lines, self._unfinished = data.split(b"\n")
+        us = round((now - self._sent_at) * 1e6)
+        for line in lines:
+            if self.dead:
+                return verdicts
+            if len(line) > MAX_LINE and len(line.removesuffix(b"\r")) > MAX_LINE:
+                too_long = f"a line of {len(line)} bytes; {MAX_LINE} are allowed"
+                verdicts += self._die(_Charge("too_long", too_long))
+            else:
+                self._take_line(line.strip(b" \t\r"), us, verdicts)
+        if len(self._unfinished) > MAX_LINE + 1 and not self.dead:
             verdicts += self._die(_Charge("too_long", f"over {MAX_LINE} bytes without a newline"))
         return verdicts
 
@@ -203,8 +198,8 @@ class Conversation:
     def exited(self, status: int) -> Verdicts:
         """The process has ended (a negative status is a signal's number); all that it wrote has been received."""
         detail = f"exited with status {status}" if status >= 0 else f"was ended by {_signal_name(-status)}"
-        if self._buffer:
-            detail += f", in the middle of a line: {_shown(self._buffer)}"
+        if self._unfinished:
+            detail += f", in the middle of a line: {_shown(self._unfinished)}"
         return self._die(_Charge("exit", detail))
 
     def failed_to_start(self, why: str) -> Verdicts:
@@ -218,15 +213,15 @@ class Conversation:
         if self._output_ended:
             return self._die(_Charge("closed", "closed its output but did not exit"))
         waited = f"no answer in {self.deadline - self._sent_at:g} s"
-        if self._buffer:
-            waited += f", only an unfinished line of {len(self._buffer)} bytes: {_shown(self._buffer)}"
+        if self._unfinished:
+            waited += f", only an unfinished line of {len(self._unfinished)} bytes: {_shown(self._unfinished)}"
         if not self.ready:
             return self._die(_Charge("launch", waited.replace("answer", "ready")))
-        return self._fail(list(self._open), _Charge("timeout", waited), now)
+        return self._fail(list(self._open), _Charge("timeout", waited), round((now - self._sent_at) * 1e6))
 
     # --- judging -----------------------------------------------------------------------------------------
 
-    def _take_line(self, line: bytes, now: float, verdicts: Verdicts) -> None:
+    def _take_line(self, line: bytes, us: int, verdicts: Verdicts) -> None:
         if self._debt:
             return
         try:
@@ -236,27 +231,26 @@ class Conversation:
                 self._late.discard(error.id)
             elif self._open:
                 ids = [error.id] if error.id in self._open else list(self._open)
-                verdicts += self._fail(ids, _Charge("malformed", str(error), _shown(line)), now)
+                verdicts += self._fail(ids, _Charge("malformed", str(error), _shown(line)), us)
             else:
                 self._debt = _Charge("unasked", "wrote a line when nothing was asked", _shown(line))
             return
         request = self._open.get(reply.id)
         if request is None:
-            verdicts += self._take_stray(reply.id, line, now)
+            verdicts += self._take_stray(reply.id, line, us)
         elif not isinstance(reply, request.answer):
             what = f"answered with a {reply.__struct_config__.tag}; a {request.answer.__struct_config__.tag} was asked for"
-            verdicts += self._fail([reply.id], _Charge("malformed", what, _shown(line)), now)
+            verdicts += self._fail([reply.id], _Charge("malformed", what, _shown(line)), us)
         else:
-            self._take_answer(reply, request, now, verdicts)
+            self._take_answer(reply, request, us, verdicts)
 
     def _take_answer(
-        self, reply: Ready | Pass | Play, request: _Open, now: float, verdicts: Verdicts
+        self, reply: Ready | Pass | Play, request: _Open, us: int, verdicts: Verdicts
     ) -> None:
         del self._open[reply.id]
         if not self._open:
             self.deadline = math.inf
         chair = request.chair
-        us = round((now - self._sent_at) * 1e6)
         if type(reply) is Ready:
             if not self.ready:
                 self.ready = True
@@ -267,14 +261,14 @@ class Conversation:
         elif chair.bank_ms:
             self._debit(chair, us)
         if request.wanted:
-            verdicts.append(Verdict(chair, Answered(chair.seat, reply, us)))
+            verdicts.append((chair, Answered(chair.seat, reply, us)))
 
     def _debit(self, chair: Chair, us: int) -> None:
         """Take what a turn used over its time out of the seat's bank.  [protocol 5.4]"""
         if self.tables == 1:
             chair.bank_ms = max(0.0, chair.bank_ms - max(0.0, us / 1000 - self.clock.turn_ms))
 
-    def _take_stray(self, id: int, line: bytes, now: float) -> Verdicts:
+    def _take_stray(self, id: int, line: bytes, us: int) -> Verdicts:
         """A well-formed answer to nothing that is open: late, given twice, or never asked for."""
         if id in self._late:
             self._late.discard(id)
@@ -286,16 +280,15 @@ class Conversation:
             else f"an answer to request {id}, which was never made"
         )
         if self._open:
-            return self._fail(list(self._open), _Charge("wrong_id", why, _shown(line)), now)
+            return self._fail(list(self._open), _Charge("wrong_id", why, _shown(line)), us)
         if known:
             self._debt = _Charge("wrong_id", why, _shown(line))
         else:
             self._debt = _Charge("unasked", "answered when nothing was asked", _shown(line))
         return []
 
-    def _fail(self, ids: Iterable[int], charge: _Charge, now: float | None = None) -> Verdicts:
+    def _fail(self, ids: Iterable[int], charge: _Charge, us: int | None = None) -> Verdicts:
         """Charge these open requests; answers to them that still come are dropped."""
-        us = None if now is None else round((now - self._sent_at) * 1e6)
         verdicts = []
         for id in ids:
             request = self._abandon(id)
@@ -304,7 +297,7 @@ class Conversation:
                 self._due = [due for due in self._due if due is not chair]
             if us is not None and request.answer is not Ready:
                 self._debit(chair, us)
-            verdicts.append(Verdict(chair, Failed(chair.seat, *charge, us)))
+            verdicts.append((chair, Failed(chair.seat, *charge, us)))
         return verdicts
 
     def _abandon(self, id: int) -> _Open:
@@ -325,7 +318,7 @@ class Conversation:
             charge = charge._replace(kind="launch", detail=f"{charge.detail} before it said ready")
         self.dead = charge
         self._debt = None
-        self._buffer.clear()
+        self._unfinished = b""
         self._outbox.clear()
         verdicts = self._fail(list(self._open), charge)
         self.deadline = math.inf

@@ -15,9 +15,9 @@ PR_SET_CHILD_SUBREAPER = 36
 PR_SET_NO_NEW_PRIVS = 38
 
 
-def prctl(option: int, value: int) -> None:
+def prctl(option: int, value: int, third: int = 0) -> None:
     """Change an attribute of the calling process."""
-    if _libc.prctl(option, value, 0, 0, 0) < 0:
+    if _libc.prctl(option, value, third, 0, 0) < 0:
         raise _last_error()
 
 

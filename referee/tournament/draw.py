@@ -19,8 +19,8 @@ from typing import Final, TypeAlias
 Group: TypeAlias = tuple[int, ...]
 """The numbers of the bots at one table, ascending."""
 
-WINDOW: Final = 256
-"""How many companies a newcomer chooses from; up to 13 bots at four seats these are all that are left."""
+WINDOW: Final = 128
+"""How many companies a newcomer chooses from; up to 10 bots at four seats these are all that are left."""
 
 LONGEST_ROUND: Final = 100_000
 """Rounds of more groups (41 bots at four seats) are cut here: pairs are as even as before, and memory stays bounded."""
@@ -104,6 +104,13 @@ class _Level:
 def order(bots: int, seats: int) -> Order:
     """The order in which groups of `seats` out of `bots` bots meet."""
     return Order(bots, seats)
+
+
+def place_among(place: int, bots: int, more_bots: int, seats: int) -> int:
+    """Where what stands at `place` of the order for `bots` bots, rounds counted through, stands in the order for `more_bots`."""
+    for count in range(bots + 1, more_bots + 1):
+        place = place * count // (count - seats)
+    return place
 
 
 def rank(group: Group) -> int:

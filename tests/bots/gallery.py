@@ -3,8 +3,9 @@
 Four laws of the faults decide the rows:
 
 - before its first `ready`, whatever is not a bad line (malformed, wrong_id, too_long, unasked) is a `launch`;
-- a well-formed answer that was not asked for is `wrong_id`, in turn or out of it; other words out of turn are
-  `unasked`, charged at the next request, so that a fault out of turn needs another request to come;
+- a well-formed answer whose id was answered before is `wrong_id`, in turn or out of it, and so is one to an id
+  that was never given while something is asked; all other words out of turn are `unasked`; what is said out of
+  turn is charged at the next request, so that a fault out of turn needs another request to come;
 - a line that the protocol refuses is `malformed`; one that only the game refuses is an illegal pass or play;
 - a process that answered and then broke has answered, and is charged at the next request.
 """
@@ -62,6 +63,7 @@ HONEST = (
     Rogue("note-of-500", None, TURNS, "500 characters, however many bytes"),
     Rogue("hostile-note", None, ANSWERS, "a name or note is shown to people: nothing in it may act"),
     Rogue("many-tables", None, ("start",)),
+    Rogue("duplicate-keys", None, ANSWERS, "the same both times"),
     Rogue("slow:150", None, ANSWERS, "with a turn of 500 ms or more"),
     Rogue("before-deadline:150", None, TURNS, "with a turn of 300 ms or more"),
     Rogue("ignores-sigterm-and-eof", None, ALWAYS, "it has to be killed in the end"),
@@ -114,40 +116,33 @@ BAD_LINES = (
     Rogue("bool-card", "malformed", ANSWERS),
     Rogue("note-too-long", "malformed", TURNS, "a `ready` has no note, so there it is ignored"),
     Rogue("note-not-text", "malformed", TURNS),
+    Rogue("wrong-reply", "malformed", ANSWERS, "a sound line, but no answer to this id"),
+    Rogue("no-tables", "malformed", ("start",)),
+    Rogue("other-protocol", "launch", ("start",), "a sound line, of no use"),
     Rogue("no-id", "malformed", ANSWERS),
     Rogue("null-id", "malformed", ANSWERS),
     Rogue("string-id", "malformed", ANSWERS),
     Rogue("float-id", "malformed", ANSWERS),
+    Rogue("huge-integer-id", "malformed", ANSWERS),
+    Rogue("huge-integer-id:5000", "malformed", ANSWERS, "over Python's limit of 4,300 digits"),
     Rogue("bool-id", "malformed", ANSWERS, "the first id is 1, and in Python True == 1"),
     Rogue("huge-float-id", "malformed", ANSWERS),
     Rogue("wrong-id", "wrong_id", ANSWERS),
+    Rogue("wrong-id", "unasked", ("end",), "its id was never given, and nothing is asked"),
     Rogue("old-id", "wrong_id", TURNS, "a second answer to the request before"),
     Rogue("two-answers", "wrong_id", ALWAYS, "a second answer"),
     Rogue("flood-answers", "wrong_id", ALWAYS, "a second answer, and thousands more"),
-    Rogue("predict", "wrong_id", ALWAYS, "it comes in one write with the answer"),
+    Rogue("predict", "unasked", ALWAYS, "it comes in one write with the answer; its id was not given yet"),
     Rogue("unasked", "unasked", ALWAYS, "it comes in one write with the answer"),
 )
 
-UNSETTLED = (
-    Rogue("duplicate-keys", either(None, "malformed"), ANSWERS, "JSON leaves it open, and so do the faults"),
+RACES = (
     Rogue(
         "conflicting-keys",
-        either(None, "malformed", "illegal_play"),
+        either(None, "malformed"),
         TURNS,
-        "as above; the log must tell what counted",
+        "it is not defined which of them counts, and the first is no card",
     ),
-    Rogue(
-        "huge-integer-id", either("malformed", "wrong_id"), ANSWERS, "never asked, if an id may be so large"
-    ),
-    Rogue(
-        "huge-integer-id:5000",
-        either("malformed", "wrong_id"),
-        ANSWERS,
-        "over Python's limit of 4,300 digits",
-    ),
-    Rogue("wrong-reply", either("malformed", "wrong_id"), ANSWERS, "a sound line, but no answer to this id"),
-    Rogue("no-tables", either("malformed", "launch"), ("start",), "a sound line, of no use"),
-    Rogue("other-protocol", either("malformed", "launch"), ("start",), "a sound line, of no use"),
     Rogue("before-deadline", either(None, "timeout"), TURNS, "the clocks decide a millisecond"),
     Rogue("after-deadline", either(None, "timeout"), TURNS, "a referee that is late itself still reads it"),
     Rogue(
@@ -206,18 +201,13 @@ MOVES = (
     Rogue("pass-whole-hand", "illegal_pass", ("pass",)),
     Rogue("pass-duplicate-card", "illegal_pass", ("pass",)),
     Rogue("pass-not-held", "illegal_pass", ("pass",)),
-    Rogue(
-        "pass-not-a-card",
-        either("illegal_pass", "malformed"),
-        ("pass",),
-        "is text that is no card of a wrong type?",
-    ),
+    Rogue("pass-not-a-card", "malformed", ("pass",), "a word that is no card is of a wrong type"),
     Rogue("revoke", "illegal_play", ("play", "mid")),
     Rogue("play-not-held", "illegal_play", ("play", "mid")),
     Rogue("play-already-played", "illegal_play", ("play", "mid")),
-    Rogue("play-not-a-card", either("illegal_play", "malformed"), ("play", "mid"), "as above"),
-    Rogue("play-ten-in-digits", either("illegal_play", "malformed"), ("play", "mid"), "as above"),
-    Rogue("play-lower-case", either("illegal_play", "malformed"), ("play", "mid"), "as above"),
+    Rogue("play-not-a-card", "malformed", ("play", "mid"), "as above"),
+    Rogue("play-ten-in-digits", "malformed", ("play", "mid"), "as above"),
+    Rogue("play-lower-case", "malformed", ("play", "mid"), "as above"),
     Rogue(
         "not-the-opening-card",
         "illegal_play",
@@ -243,10 +233,9 @@ def _rows() -> Iterator[Rogue]:
         yield Rogue(rogue.mode, "launch", ("start",), "it is not ready")
     yield from ANSWERED_FIRST
     yield from MOVES
-    yield from UNSETTLED
+    yield from RACES
     for mode in OUT_OF_TURN:
         yield Rogue(mode, "unasked", ("end",), "it comes in one write with the last answer")
-    yield Rogue("wrong-id", "wrong_id", ("end",))
 
 
 ROGUES = tuple(_rows())

@@ -21,6 +21,7 @@ from referee.record.replay import Replayed, replay
 from referee.table.host import Hosted, host
 from referee.table.orphans import children
 from referee.table.roster import Bot
+from tests.bots.gallery import Rogue
 
 BOTS = Path(__file__).parents[1] / "bots"
 SEATS = 4
@@ -130,6 +131,30 @@ class Seen:
     @property
     def log(self) -> LogFile:
         return read_log(self.hosted.log)
+
+
+def sandboxes() -> list[str]:
+    """The levels of confinement that this machine offers."""
+    return ["none", "auto", *(["bwrap"] if shutil.which("bwrap") else [])]
+
+
+_WAITS_FOR_OCCASION = (
+    *("revoke", "play-not-held", "not-the-opening-card", "point-on-first-trick", "heart-lead-unbroken"),
+    *("play-ten-in-digits", "fickle"),
+)
+
+
+async def play_rogue(stage: Stage, rogue: Rogue, moment: str, sandbox: str, **conditions: Any) -> Seen:
+    """A match of one rogue and three honest bots, long enough for its misdeed to be charged."""
+    hands = 16 if rogue.name in _WAITS_FOR_OCCASION else 2
+    start_ms = 1500 if moment == "start" else 10_000
+    bots = [stage.rogue(rogue.mode, moment), *(stage.honest(seed) for seed in (1, 2, 3))]
+    return await stage.play(
+        bots,
+        seed="gallery",
+        rules={"max_hands": hands},
+        **{"sandbox": sandbox, "turn_ms": 600, "start_ms": start_ms} | conditions,
+    )
 
 
 def moves(log: Path) -> list[bytes]:

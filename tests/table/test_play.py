@@ -2,31 +2,10 @@
 
 from __future__ import annotations
 
-import os
-import sys
-
-import pytest
-
-from referee.game.events import FaultRecord
-from referee.table.orphans import children
-from tests.table.hosting import Stage, marked, orphanage, strays
-
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
+from tests.table.hosting import Stage
 
 GUARD_S = 20
 """How much later than it should a thing may happen on a machine that does much else."""
-
-
-@pytest.fixture
-def stage(tmp_path, monkeypatch):
-    """A stage whose processes carry its path in their environment; none of them is left at the end."""
-    monkeypatch.setenv("TMPDIR", str(tmp_path))
-    monkeypatch.setattr("tempfile.tempdir", None)
-    before = children(os.getpid())
-    with orphanage():
-        yield Stage(tmp_path)
-        assert not marked(str(tmp_path))
-        assert not strays(before)
 
 
 def others(stage: Stage):
