@@ -7,6 +7,7 @@ rule sets that people play.
 from collections.abc import Mapping
 from difflib import get_close_matches
 from functools import cache
+from functools import cache
 from typing import Any, Final, Literal, TypeAlias, get_args, get_type_hints
 
 import msgspec
@@ -91,12 +92,21 @@ class Clock(Struct, frozen=True, kw_only=True):
 
 
 class Conditions(Clock, frozen=True, kw_only=True):
-    """What the organiser sets beside the rules of the game: time, the price of a fault, confinement."""
+    """What the organiser sets beside the rules of the game: time, the price of a fault, confinement.
+
+    The limits are those of one bot with all that it starts; 0 is none.
+    """
 
     on_fault: OnFault = "retire"
     strikes: int = 0
     sandbox: Sandbox = "auto"
     anonymous: bool = False
+    freeze: bool = False
+    memory_mb: int = 1024
+    scratch_mb: int = 256
+    file_mb: int = 128
+    processes: int = 256
+    open_files: int = 256
 
     def __post_init__(self) -> None:
         _check_fields(self, _CONDITION_RANGES, "condition")
@@ -118,6 +128,11 @@ _CONDITION_RANGES: Final[dict[str, tuple[int, int | None]]] = {
     "start_ms": (1, None),
     "bank_ms": (0, None),
     "strikes": (0, None),
+    "memory_mb": (0, None),
+    "scratch_mb": (0, None),
+    "file_mb": (0, None),
+    "processes": (0, None),
+    "open_files": (0, None),
 }
 
 
@@ -148,6 +163,11 @@ def allowed(record: type[Struct], name: str) -> str:
 
 @cache
 def _kinds(record: type[Struct]) -> dict[str, object]:
+    return get_type_hints(record)
+
+
+@cache
+def _hints(record: type[Struct]) -> dict[str, Any]:
     return get_type_hints(record)
 
 

@@ -113,11 +113,10 @@ class Match:
             raise OutOfTurn(f"seat {what.seat} was not asked")
         if isinstance(what, Answered) and not isinstance(what.message, self.stage):
             raise OutOfTurn(f"seat {what.seat} was asked for a {self.stage.__name__}")
+        self.awaiting.remove(what.seat)
         if self.stage is Play:
-            self.awaiting.clear()
             self._judge_play(what, out)
             return out
-        self.awaiting.remove(what.seat)
         self._answers[what.seat] = what
         if not self.awaiting:
             answers = [self._answers[seat] for seat in sorted(self._answers)]
@@ -223,7 +222,8 @@ class Match:
             if wrong:
                 failures.append((Failed(answer.seat, "illegal_pass", wrong, us=answer.us), reply.cards))
             else:
-                self._pass(answer.seat, sum(BIT[name] for name in reply.cards), out, answer)
+                cards = sum(BIT[name] for name in reply.cards)
+                self._pass(answer.seat, cards, out, answer.us, reply.note)
         judged = [self._judge(failure, cards, out) for failure, cards in failures]
         if not self._go_on_after(
             [(failure, then) for (failure, _), then in zip(failures, judged, strict=True)], out
@@ -233,7 +233,7 @@ class Match:
             if seat not in self.passes:
                 count = self.book.rules.pass_count
                 chosen = caretaker_pass(self.header.seed, self.hand_number, seat, self.dealt[seat], count)
-                self._pass(seat, chosen, out)
+                self._pass(seat, chosen, out, by="referee")
         held = list(self.dealt)
         for seat, cards in self.passes.items():
             held[seat] ^= cards
@@ -254,10 +254,16 @@ class Match:
                 return f"{name} is not in your hand"
         return None
 
-    def _pass(self, seat: int, cards: CardSet, out: list[Effect], answer: Answered | None = None) -> None:
-        """Take a legal pass: a bot's answer, or without one the caretaker's choice."""
+    def _pass(
+        self,
+        seat: int,
+        cards: CardSet,
+        out: list[Effect],
+        us: int | None = None,
+        note: str | None = None,
+        by: Literal["referee"] | None = None,
+    ) -> None:
         self.passes[seat] = cards
-        us, note, by = _origin(answer)
         out.append(Record(PassRecord(self.hand_number, seat, names_of(cards), us, note, by)))
 
     # --- play --------------------------------------------------------------------------------------------
@@ -287,7 +293,7 @@ class Match:
             assert isinstance(reply, Play)
             card = CARD[reply.card]
             if 1 << card & self.hand.legal:
-                self._play(card, out, what)
+                self._play(card, out, what.us, reply.note)
                 self._ask_next(out)
                 return
             failure = Failed(what.seat, "illegal_play", self.hand.why_illegal(card), us=what.us)
@@ -299,27 +305,32 @@ class Match:
             self._caretaker_plays(out)
             self._ask_next(out)
 
-    def _play(self, card: Card, out: list[Effect], answer: Answered | None = None) -> None:
-        """Play a legal card: a bot's answer, or without one the caretaker's choice."""
-        hand, seat = self.hand, self.hand.turn
-        us, note, by = _origin(answer)
-        out.append(
-            Record(PlayRecord(self.hand_number, len(hand.tricks) + 1, seat, NAMES[card], us, note, by))
-        )
+    def _play(
+        self,
+        card: Card,
+        out: list[Effect],
+        us: int | None = None,
+        note: str | None = None,
+        by: Literal["referee"] | None = None,
+    ) -> None:
+        hand, seat, name = self.hand, self.hand.turn, NAMES[card]
+        trick = len(self.tricks) + 1
+        out.append(Record(PlayRecord(self.hand_number, trick, seat, name, us, note, by)))
         hand.play(card)
-        self.trick = (*self.trick, NAMES[card])
+        self.trick = (*self.trick, name)
         if not hand.trick:
             lead, _, winner = hand.tricks[-1]
             self.tricks = (*self.tricks, Trick(lead, self.trick, winner))
             self.trick = ()
             self.taken = tuple(hand.taken)
         if self._watchers:
-            self._tell(self._watchers, PlayedNotice(self.table, seat, NAMES[card]), out)
+            self._tell(self._watchers, PlayedNotice(self.table, seat, name), out)
 
     def _caretaker_plays(self, out: list[Effect]) -> None:
         hand = self.hand
         trick = len(hand.tricks) + 1
-        self._play(caretaker_card(self.header.seed, self.hand_number, hand.turn, trick, hand.legal), out)
+        card = caretaker_card(self.header.seed, self.hand_number, hand.turn, trick, hand.legal)
+        self._play(card, out, by="referee")
 
     # --- faults ------------------------------------------------------------------------------------------
 
@@ -364,9 +375,7 @@ class Match:
                     self.retired.add(failure.seat)
                     if then == "retire":
                         retired = tuple(sorted(self.retired))
-                        self._dismiss(
-                            failure.seat, MatchOverRecord("fault", (), self.scores, retired), out
-                        )
+                        self._dismiss(failure.seat, MatchOverRecord("fault", (), self.scores, retired), out)
                 case _:
                     assert_never(then)
         if not self.sound:
@@ -411,11 +420,3 @@ class Match:
 
     def _tell(self, seats: Iterable[int], notice: Notice, out: list[Effect]) -> None:
         out.extend(Tell(seat, notice) for seat in seats if seat not in self.retired)
-
-
-def _origin(answer: Answered | None) -> tuple[int | None, str | None, Literal["referee"] | None]:
-    """Who made a move, in how long, and what it noted: the last three fields of a `pass` or `play` record."""
-    if answer is None:
-        return None, None, "referee"
-    assert not isinstance(answer.message, Ready)
-    return answer.us, answer.message.note, None
