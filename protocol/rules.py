@@ -7,7 +7,6 @@ rule sets that people play.
 from collections.abc import Mapping
 from difflib import get_close_matches
 from functools import cache
-from functools import cache
 from typing import Any, Final, Literal, TypeAlias, get_args, get_type_hints
 
 import msgspec

@@ -17,13 +17,14 @@ import sys
 from referee.table import landlock
 
 if sys.platform == "linux":
-    from referee.table.syscalls import PR_SET_PDEATHSIG, prctl
+    from referee.table.syscalls import PR_SET_NO_NEW_PRIVS, PR_SET_PDEATHSIG, prctl
 
 TYPE_CHECKING = False  # as `typing` has it, which would take longer to import than all of this
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Any, NoReturn
 
+FILTER = "{filter}"  # in the command of a wrapper, where the number of a descriptor is to stand
 REPORT_BYTES = 4096  # what Linux writes to a pipe in one piece
 _WORDS = 300  # characters, of up to 12 bytes each
 _LOADER = "it was built for another system, or the library loader that it names is missing"
@@ -38,6 +39,14 @@ class LaunchError(Exception):
         self.why = why
 
 
+def get_ready(cage: Mapping[str, Any]) -> None:
+    """Import in the keeper what a child will need: behind Landlock it could not."""
+    if cage["user"] is not None:
+        from referee.table import privileges  # noqa: F401
+    if cage["calls"]:
+        from referee.table import seccomp  # noqa: F401
+
+
 def become(order: Mapping[str, Any], pipes: Sequence[int], report: int, keeper: int) -> NoReturn:
     """Turn this process, just forked by `keeper`, into the bot that `order` describes.
 
@@ -50,10 +59,18 @@ def become(order: Mapping[str, Any], pipes: Sequence[int], report: int, keeper: 
         # Every other descriptor of the keeper is close-on-exec, and none of its three is below 3.
         for number, pipe in enumerate(pipes):
             os.dup2(pipe, number)
+        cage = order["cage"]
+        if cage["inside"]:
+            _examine(cage["inside"], cage["inside_path"])
         if order["landlock"] is not None:
             _confine(order["landlock"])
         _limit(order["limits"])
-        _execute(order["argv"], order["env"])
+        if cage["user"] is not None:
+            _drop_privileges(cage["user"], cage["capabilities"])
+        argv = order["argv"]
+        if cage["calls"]:
+            argv = _filter_calls(cage, argv)
+        _execute(argv, order["env"])
     except LaunchError as refusal:
         _tell(report, refusal.number, refusal.why)
     except BaseException as error:  # nothing may unwind into the keeper's own code in this process
@@ -90,11 +107,40 @@ def _enter(cwd: str) -> None:
 
 def _confine(rules: Mapping[str, Any]) -> None:
     try:
-        landlock.confine(rules["read"], rules["write"], rules["net"])
+        landlock.confine(rules["read"], rules["write"], rules["net"], rules["lists"])
     except OSError as error:
         raise LaunchError(error.errno, f"Landlock cannot be set up: {error.strerror}") from error
     except ValueError as error:
         raise LaunchError(None, f"Landlock cannot be set up: {error}") from error
+
+
+def _drop_privileges(user: int, kept: Sequence[int]) -> None:
+    from referee.table import privileges
+
+    try:
+        privileges.drop(user, kept)
+        prctl(PR_SET_PDEATHSIG, signal.SIGKILL)  # the kernel has forgotten it with the old user
+    except OSError as error:
+        raise LaunchError(error.errno, f"it cannot be made user {user}: {error.strerror}") from error
+
+
+def _filter_calls(cage: Mapping[str, Any], argv: Sequence[str]) -> Sequence[str]:
+    """Put on the filter of system calls, or hand it to the wrapper that will do so inside."""
+    from referee.table import seccomp
+
+    shares_user = cage["user"] in (None, 0) or bool(cage["capabilities"])
+    try:
+        filter_ = seccomp.program(cage["calls"], os.getpid(), landlock.abi(), shares_user=shares_user)
+        if not cage["inside"]:
+            prctl(PR_SET_NO_NEW_PRIVS, 1)
+            seccomp.install(filter_)
+            return argv
+        file = os.memfd_create("filter", 0)
+        os.write(file, filter_)
+        os.lseek(file, 0, os.SEEK_SET)
+    except OSError as error:
+        raise LaunchError(error.errno, f"its system calls cannot be filtered: {error.strerror}") from error
+    return [str(file) if word == FILTER else word for word in argv]
 
 
 def _limit(limits: Mapping[str, int]) -> None:
@@ -132,6 +178,35 @@ def _execute(argv: Sequence[str], env: Mapping[str, str]) -> None:
         except ValueError as error:  # NUL in an argument, "=" in the name of a variable, lone surrogates
             raise LaunchError(None, f"the command or its environment cannot be passed on: {error}") from error
     raise refusal or LaunchError(errno.ENOENT, f"{name!r} is not a program on PATH ({path!r})")
+
+
+def _examine(argv: Sequence[str], path: str) -> None:
+    """Find what would keep this command from running, as far as can be seen without running it."""
+    if not argv or not argv[0]:
+        raise LaunchError(None, "the command is empty")
+    name = argv[0]
+    places = [name] if "/" in name else [os.path.join(place, name) for place in path.split(os.pathsep)]
+    place = next((each for each in places if os.path.isfile(each)), places[0])
+    if any("\0" in word for word in argv):
+        raise LaunchError(
+            None, "the command or its environment cannot be passed on: it holds a NUL character"
+        )
+    if "/" not in name and not os.path.isfile(place):
+        raise LaunchError(errno.ENOENT, f"{name!r} is not a program on PATH ({path!r})")
+    number = 0
+    if not os.path.lexists(place) or not os.path.exists(place):
+        number = errno.ENOENT
+    elif not os.path.isfile(place) or not os.access(place, os.X_OK):
+        number = errno.EACCES
+    else:
+        start = _first_line(place)
+        if start.startswith(b"#!"):
+            interpreter = os.fsdecode(start[2:].strip(b" \t").split(b" ")[0].split(b"\t")[0])
+            number = 0 if os.path.isfile(interpreter) else errno.ENOENT
+        elif not start.startswith((b"\x7fELF", b"?")):
+            number = errno.ENOEXEC
+    if number:
+        raise _explain(place, OSError(number, os.strerror(number)))
 
 
 def _explain(path: str, error: OSError) -> LaunchError:

@@ -1,47 +1,218 @@
-"""What surrounds a bot: its environment, a scratch directory that is gone afterwards, limits, and what it may touch.  [protocol 2.2]"""
+"""What surrounds a bot: its environment, a scratch directory, limits, and what it may touch.
+
+`none` only tidies up around it.  `auto` adds what the kernel gives without privileges: Landlock, a filter of
+system calls, and where the arena is root a user of its own.  `bwrap` puts it into namespaces.  What each
+level stops is told in `spec/confinement.md`.  [protocol 2.2]
+"""
 
 from __future__ import annotations
 
 import os
-import shutil
 import tempfile
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import Final, Self
 
-from protocol.rules import Conditions
+from protocol.rules import Conditions, Sandbox
+from referee.errors import ArenaError
 from referee.game.events import SeatRecord
-from referee.table.launch import Launch
+from referee.table import bubblewrap, landlock, reach, scratch, seccomp, users
+from referee.table.launch import Cage, Landlock, Launch
+
+_MB: Final = 1 << 20
+_DATA_SHARE: Final = 16
+"""The part of the machine's memory that a bot may always reserve: what runtimes do grows with the machine."""
 
 
 class Confinement:
-    """The surroundings of all bots of one match; leaving it removes their scratch directories."""
+    """The surroundings of all bots of one match; leaving it removes their scratch directories.
 
-    def __init__(self, conditions: Conditions) -> None:
+    `private` are files and directories that no bot may read, the match log first of all.
+    """
+
+    def __init__(
+        self, conditions: Conditions, seats: Iterable[SeatRecord] = (), private: Iterable[Path] = ()
+    ) -> None:
         self.conditions = conditions
+        self._seats = tuple(seats)
+        self._private = tuple(private)
         self._root = Path()
+        self._started = 0
 
     def __enter__(self) -> Self:
+        check(self.conditions.sandbox)
         self._root = Path(tempfile.mkdtemp(prefix="hearts-"))
+        if os.geteuid() == 0:
+            self._root.chmod(0o711)
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        shutil.rmtree(self._root, ignore_errors=True)
+        scratch.remove(str(self._root))
 
     def launch(self, seat: SeatRecord) -> Launch:
         """How this seat's bot is started."""
-        scratch = self._root / seat.name
-        scratch.mkdir(mode=0o700, exist_ok=True)
-        return Launch(argv=seat.command, env=_environment(scratch), cwd=seat.cwd, limits={"RLIMIT_CORE": 0})
+        self._started += 1
+        place = str(self._root / str(self._started))
+        level = self.conditions.sandbox
+        if level == "none":
+            return self._plain(seat, place, Cage(scratch=place, calls=""), None)
+        own = self._own_files(seat)
+        command = absolute(seat)
+        path = reach.search_path()
+        homes = [home for program in reach.programs(command, path) for home in reach.homes_of(program)]
+        if level == "bwrap":
+            return self._wrapped(command, path, [*homes, *own])
+        user, capabilities = self._user(homes, own)
+        cage = Cage(
+            scratch=place,
+            user=user,
+            capabilities=capabilities,
+            calls="bot" if seccomp.offered() else "",
+        )
+        rules = None
+        if landlock.abi():
+            read = (*reach.SYSTEM, *reach.settings(), *reach.kernel_files(), *homes, *own)
+            lists = tuple(str(Path(each).parent) for each in own)
+            rules = Landlock(read=read, write=(place,), lists=lists)
+        return self._plain(seat, place, cage, rules)
+
+    def _plain(self, seat: SeatRecord, place: str, cage: Cage, rules: Landlock | None) -> Launch:
+        conditions = self.conditions
+        return Launch(
+            argv=absolute(seat),
+            env=environment(place, reach.search_path()),
+            cwd=place,
+            limits=limits(conditions, per_user=cage.user not in (None, 0)),
+            landlock=rules,
+            cage=_with_sizes(cage, conditions),
+        )
+
+    def _wrapped(self, command: tuple[str, ...], path: str, read: list[str]) -> Launch:
+        conditions = self.conditions
+        bwrap = bubblewrap.find()
+        assert isinstance(bwrap, bubblewrap.Bubblewrap)
+        user = users.fresh() if os.geteuid() == 0 else None
+        argv = bubblewrap.command(
+            bwrap,
+            command,
+            environment(bubblewrap.HOME, path),
+            read,
+            user=user,
+            scratch=conditions.scratch_mb * _MB,
+            processes=conditions.processes,
+            filtered=seccomp.offered(),
+        )
+        cage = Cage(
+            calls="alone" if seccomp.offered() else "",
+            inside=command,
+            inside_path=path,
+            memory_mb=conditions.memory_mb,
+        )
+        return Launch(argv, environment("/", path), "/", limits(conditions, per_user=False), cage=cage)
+
+    def _own_files(self, seat: SeatRecord) -> list[str]:
+        own = [path for path in _named_files(seat) if not _is_system(path)]
+        others = {
+            path
+            for other in self._seats
+            if other.seat != seat.seat
+            for path in _named_files(other)
+            if path not in own and not _is_system(path)
+        }
+        return reach.own_files(seat.files, own, others, self._private)
+
+    def _user(self, homes: Iterable[str], own: Iterable[str]) -> tuple[int | None, tuple[int, ...]]:
+        """Whom the bot runs as, if we are root, and what it needs to reach its files all the same.
+
+        Only Landlock makes it safe to read in spite of modes; without it the bot stays among root's files.
+        """
+        if os.geteuid() != 0:
+            return None, ()
+        if reach.open_to_all(homes, deep=False) and reach.open_to_all(own, deep=True):
+            return users.fresh() or 0, ()
+        user = users.fresh() if landlock.abi() and seccomp.offered() else None
+        if user is None:
+            return 0, ()
+        return user, users.reading_capabilities()
 
 
-def _environment(scratch: Path) -> dict[str, str]:
+def check(level: Sandbox) -> None:
+    """Raise ArenaError if this machine cannot confine at this level."""
+    if level == "bwrap" and isinstance(found := bubblewrap.find(), str):
+        raise ArenaError(f"--sandbox bwrap is not possible: {found}; `arena doctor` says more.")
+
+
+def describe(level: Sandbox) -> str:
+    """A level as it is on this machine: `auto (Landlock 7)`."""
+    if level == "none":
+        return "none (any bot can read and stop the others)"
+    if level == "bwrap":
+        found = bubblewrap.find()
+        return f"bwrap ({found.version})" if isinstance(found, bubblewrap.Bubblewrap) else "bwrap"
+    parts = [f"Landlock {landlock.abi()}" if landlock.abi() else "no Landlock"]
+    parts += ["seccomp"] if seccomp.offered() else []
+    return f"auto ({', '.join(parts)})"
+
+
+def limits(conditions: Conditions, *, per_user: bool) -> dict[str, int]:
+    """Resource limits for each process of a bot; the memory of them all is watched, not limited so.
+
+    Address space is of no use as a limit: Java and V8 reserve far more than they touch.  The limit on data is
+    a backstop against what allocates faster than the keeper looks.
+    """
+    found = {"RLIMIT_CORE": 0}
+    if conditions.file_mb:
+        found["RLIMIT_FSIZE"] = conditions.file_mb * _MB
+    if conditions.open_files:
+        found["RLIMIT_NOFILE"] = conditions.open_files
+    if conditions.memory_mb:
+        machine = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+        found["RLIMIT_DATA"] = max(4 * conditions.memory_mb * _MB, machine // _DATA_SHARE)
+    if conditions.processes and per_user:
+        found["RLIMIT_NPROC"] = conditions.processes
+    return found
+
+
+def environment(home: str, path: str) -> Mapping[str, str]:
     """The few variables that a bot is given: nothing of the operator's but PATH."""
-    return {
-        "PATH": os.environ.get("PATH", os.defpath),
-        "HOME": str(scratch),
-        "TMPDIR": str(scratch),
-        "LANG": "C.UTF-8",
-    }
+    return {"PATH": path, "HOME": home, "TMPDIR": home, "LANG": "C.UTF-8"}
+
+
+def absolute(seat: SeatRecord) -> tuple[str, ...]:
+    """The command with relative paths made absolute, as in `-cp .` or `--book=b.txt`: it runs elsewhere."""
+    here = Path(seat.cwd)
+
+    def found(word: str) -> str:
+        head, equals, tail = word.rpartition("=")
+        if not tail or tail.startswith(("/", "-")) or "\0" in word:
+            return word
+        try:
+            there = (here / tail).exists()
+        except OSError:
+            return word
+        return f"{head}{equals}{here / tail}" if there else word
+
+    return (seat.command[0], *map(found, seat.command[1:])) if seat.cwd else seat.command
+
+
+def _with_sizes(cage: Cage, conditions: Conditions) -> Cage:
+    from dataclasses import replace
+
+    return replace(cage, scratch_mb=conditions.scratch_mb, memory_mb=conditions.memory_mb)
+
+
+def _named_files(seat: SeatRecord) -> list[Path]:
+    """The files that a seat's command names, as they stand there and where links lead."""
+    found: list[Path] = []
+    for word in absolute(seat):
+        path = Path(word)
+        if word.startswith("/") and "\0" not in word and path.is_file():
+            found += [path, path.resolve()]
+    return list(dict.fromkeys(found))
+
+
+def _is_system(path: Path) -> bool:
+    return any(path.is_relative_to(place) for place in reach.SYSTEM)

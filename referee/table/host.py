@@ -132,7 +132,8 @@ async def _play(
 
     with ExitStack() as stack:
         stack.callback(log.close)
-        confinement = stack.enter_context(Confinement(match.header.conditions))
+        header = match.header
+        confinement = stack.enter_context(Confinement(header.conditions, header.seats, [log.path]))
         keeper = stack.enter_context(Keeper.start())
         room = Room(keeper)
         launches = [

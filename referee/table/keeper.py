@@ -5,8 +5,8 @@ stands in `child.py`, how strays are found in `orphans.py`, the referee's side i
 
 Both ways one JSON object per line.  Commands: `spawn` (with the bot's stdin, stdout and stderr by
 SCM_RIGHTS), `kill`, `freeze` and `thaw`, each with the `key` that the referee chose at `spawn`.  Events:
-`started`, `failed`, `exited`.  When the channel ends, for whatever reason, every bot and all that it started
-is killed, and the keeper ends.
+`started`, `failed`, `exited`, `thawed`.  When the channel ends, for whatever reason, every bot and all that
+it started is killed, their scratch directories are removed, and the keeper ends.
 """
 
 from __future__ import annotations
@@ -23,15 +23,17 @@ import sys
 import time
 from collections import deque
 
-from referee.table import child
-from referee.table.orphans import Orphanage
+from referee.table import child, scratch, usage
+from referee.table.orphans import Orphanage, children
 
 TYPE_CHECKING = False  # as `typing` has it, which would take longer to import than all of this
 if TYPE_CHECKING:
     from resource import struct_rusage
     from typing import Any
 
-_LOOK_S = 1.0  # how often orphans of living bots are looked for
+_LOOK_S = 0.25  # how often orphans of living bots are looked for, and what the bots use
+_LOOKS_PER_MEASURE = 4  # looking through a scratch directory takes longer
+_LAST_S = 0.5  # how long the end of a bot is held back for the sake of what its orphans have used
 _RETRY_MS = 50  # how soon a sweep is repeated if no SIGCHLD comes first
 _REAPED_PER_TURN = 1000
 _CHANNEL = 0
@@ -42,11 +44,25 @@ _CLOEXEC = getattr(socket, "MSG_CMSG_CLOEXEC", 0)
 class Bot:
     """A child of ours, from its fork until it is reaped."""
 
-    def __init__(self, key: int, pid: int, report: int) -> None:
+    def __init__(self, key: int, pid: int, report: int, cage: dict[str, Any]) -> None:
         self.key = key
         self.pid = pid
         self.report = report  # readable once its fate is known: see child.become; -1 after that
         self.failed = False
+        self.scratch: str = cage["scratch"]
+        self.scratch_mb: int = cage["scratch_mb"]
+        self.memory_mb: int = cage["memory_mb"]
+        self.why = ""  # why we have ended it, if we have
+        self.status = 0
+        self.cpu_s = 0.0
+        self.peak_kb = 0
+        self.kin: set[int] = set()  # what it has started, as far as it has been seen
+        self.tell_at = 0.0  # its end is told when its kin have ended too, but no later
+
+    def add(self, spent: struct_rusage) -> None:
+        """Take what one of its processes has used, now that it has ended, to its account."""
+        self.cpu_s += spent.ru_utime + spent.ru_stime
+        self.peak_kb = max(self.peak_kb, spent.ru_maxrss // (1024 if sys.platform == "darwin" else 1))
 
     def signal(self, number: int) -> None:
         """Signal its whole process group: safe until it is reaped, its number is not given away before."""
@@ -69,14 +85,19 @@ class Keeper:
         self._open = True
         self._sweeping = False
         self._next_look = 0.0
+        self._looks = 0
+        self._kin: dict[int, Bot] = {}
+        self._ending: list[Bot] = []
+        self._scratches = scratch.Scratches()
         self._poll = select.poll()
         self._poll.register(channel, select.POLLIN)
         self._poll.register(wakeup, select.POLLIN)
 
     def run(self) -> None:
         """Serve until the channel ends and nothing that was started is left."""
-        while self._open or self._bots or self._sweeping:
+        while self._open or self._bots or self._sweeping or self._ending or self._scratches.rubbish:
             self._turn()
+        self._scratches.close()
 
     def abandon(self) -> None:
         """Take no more commands, and let nothing live."""
@@ -89,7 +110,11 @@ class Keeper:
         self._sweeping = True
 
     def _turn(self) -> None:
-        patience = _RETRY_MS if self._sweeping else int(_LOOK_S * 1000) if self._bots else None
+        patience = (
+            _RETRY_MS if self._sweeping or self._ending else int(_LOOK_S * 1000) if self._bots else None
+        )
+        if self._scratches.rubbish:
+            patience = 0
         ready = {number for number, _ in self._poll.poll(patience)}
         if self._wakeup in ready:
             os.read(self._wakeup, 4096)
@@ -98,9 +123,15 @@ class Keeper:
         for bot in [bot for bot in self._bots.values() if bot.report in ready]:
             self._settle(bot)
         self._reap()
-        if self._sweeping or (self._bots and time.monotonic() >= self._next_look):
+        due = time.monotonic() >= self._next_look
+        if self._bots and due:
+            self._look()
+        if self._sweeping or (self._bots and due):
             self._sweeping = self._orphans.sweep(self._bots)
             self._next_look = time.monotonic() + _LOOK_S
+        self._take_leave()
+        if not self._sweeping:  # what still lives could fill them again
+            self._scratches.clear_away()
         self._write()
 
     # The channel.
@@ -157,18 +188,26 @@ class Keeper:
                 self._signal(command["key"], signal.SIGKILL)
                 self._sweeping = True
             case "freeze":
-                self._signal(command["key"], signal.SIGSTOP)
+                for bot in self._named(command["key"]):
+                    usage.stop(bot.pid)
             case "thaw":
-                self._signal(command["key"], signal.SIGCONT)
+                for bot in self._named(command["key"]):
+                    usage.go_on(bot.pid)
+                self._tell(event="thawed", key=command["key"])
             case other:
                 raise ValueError(f"unknown command {other!r}")
 
     def _spawn(self, order: dict[str, Any]) -> None:
         pipes = self._descriptors.popleft()
+        why = "it can have no scratch directory"
         try:
+            if path := order["cage"]["scratch"]:
+                self._scratches.prepare(path, order["cage"]["user"], order["key"])
+            child.get_ready(order["cage"])
+            why = "the system lets no more processes start"
             bot = self._fork(order, pipes)
         except OSError as error:
-            why = f"the system lets no more processes start: {error.strerror}"
+            why = f"{why}: {error.strerror}"
             self._tell(event="failed", key=order["key"], errno=error.errno, why=why)
         else:
             self._bots[bot.pid] = bot
@@ -191,12 +230,14 @@ class Keeper:
             raise
         finally:
             os.close(childs_end)
-        return Bot(order["key"], pid, report)
+        return Bot(order["key"], pid, report, order["cage"])
+
+    def _named(self, key: int) -> list[Bot]:
+        return [bot for bot in self._bots.values() if bot.key == key]
 
     def _signal(self, key: int, number: int) -> None:
-        for bot in self._bots.values():
-            if bot.key == key:
-                bot.signal(number)
+        for bot in self._named(key):
+            bot.signal(number)
 
     # The bots.
 
@@ -217,10 +258,10 @@ class Keeper:
         """Take leave of the dead, each bot's group being killed while its number is still its own."""
         if sys.platform != "linux":  # macOS has no waitid: the group is killed a moment too late
             for bot in list(self._bots.values()):
-                pid, status, usage = os.wait4(bot.pid, os.WNOHANG)
+                pid, status, spent = os.wait4(bot.pid, os.WNOHANG)
                 if pid:
                     bot.signal(signal.SIGKILL)
-                    self._bury(pid, status, usage)
+                    self._bury(pid, status, spent)
             return
         for _ in range(_REAPED_PER_TURN):
             try:
@@ -234,22 +275,81 @@ class Keeper:
             self._bury(*os.wait4(dead.si_pid, 0))
         self._sweeping = True  # there are more
 
-    def _bury(self, pid: int, status: int, usage: struct_rusage) -> None:
+    def _bury(self, pid: int, status: int, spent: struct_rusage) -> None:
         self._orphans.reaped(pid)
+        if owner := self._kin.pop(pid, None):
+            owner.kin.discard(pid)
+            owner.add(spent)
         bot = self._bots.pop(pid, None)
         if bot is None:
             return
         self._sweeping = True
         if bot.report >= 0:
             self._settle(bot)
-        if not bot.failed:
-            self._tell(
-                event="exited",
-                key=bot.key,
-                status=os.waitstatus_to_exitcode(status),
-                cpu_ms=round((usage.ru_utime + usage.ru_stime) * 1000),
-                peak_kb=usage.ru_maxrss // (1024 if sys.platform == "darwin" else 1),
-            )
+        bot.add(spent)
+        bot.status = os.waitstatus_to_exitcode(status)
+        bot.tell_at = time.monotonic() + _LAST_S
+        # A sandbox is an orphan now, and knows what the bot in it has used.
+        orphans = [each for each in children(os.getpid()) if each not in self._bots]
+        for gone in bot.kin.difference(orphans):
+            self._kin.pop(gone, None)
+        bot.kin.intersection_update(orphans)
+        for orphan in orphans:
+            self._adopt(orphan, bot)
+        self._ending.append(bot)
+
+    def _adopt(self, pid: int, bot: Bot) -> None:
+        if self._kin.setdefault(pid, bot) is bot:
+            bot.kin.add(pid)
+
+    def _take_leave(self) -> None:
+        """Tell of the bots that have ended, once all that they have started has too."""
+        for bot in [bot for bot in self._ending if not bot.kin or time.monotonic() >= bot.tell_at]:
+            self._ending.remove(bot)
+            for pid in bot.kin:
+                self._kin.pop(pid, None)
+            self._scratches.release(bot.scratch, bot.key)
+            if not bot.failed:
+                cpu_ms = round(bot.cpu_s * 1000)
+                self._tell(
+                    event="exited",
+                    key=bot.key,
+                    status=bot.status,
+                    cpu_ms=cpu_ms,
+                    peak_kb=bot.peak_kb,
+                    why=bot.why,
+                )
+
+    # What they use.
+
+    def _look(self) -> None:
+        """See what each bot holds, and end those that hold too much."""
+        self._looks += 1
+        for bot in list(self._bots.values()):
+            pids = usage.tree(bot.pid)
+            for pid in pids[1:]:
+                self._adopt(pid, bot)
+            held_kb = usage.memory_kb(pids, bot.memory_mb * 1024)
+            bot.peak_kb = max(bot.peak_kb, held_kb)
+            if bot.memory_mb and held_kb > bot.memory_mb * 1024:
+                self._stop_excess(bot, f"it used more than {bot.memory_mb} MB of memory")
+            elif bot.scratch_mb and bot.scratch and self._looks % _LOOKS_PER_MEASURE == 0:
+                self._measure(bot, pids)
+
+    def _measure(self, bot: Bot, pids: list[int]) -> None:
+        most = bot.scratch_mb << 20
+        used, entries = scratch.measure(bot.scratch, most)
+        with contextlib.suppress(OSError):
+            used += usage.nameless_bytes(pids, os.stat(bot.scratch).st_dev)  # noqa: PTH116
+        if used > most:
+            self._stop_excess(bot, f"it put more than {bot.scratch_mb} MB into its scratch directory")
+        elif entries > scratch.MOST_ENTRIES:
+            self._stop_excess(bot, f"it made more than {scratch.MOST_ENTRIES} files in its scratch directory")
+
+    def _stop_excess(self, bot: Bot, why: str) -> None:
+        bot.why = bot.why or why
+        bot.signal(signal.SIGKILL)
+        self._sweeping = True
 
 
 def _disregard_signals() -> None:

@@ -42,8 +42,10 @@ def abi() -> int:
         return 0
 
 
-def confine(read: Iterable[str], write: Iterable[str], net: bool) -> None:
+def confine(read: Iterable[str], write: Iterable[str], net: bool, lists: Iterable[str] = ()) -> None:
     """Leave this process reading and executing below `read`, all but devices below `write`, TCP if `net`.
+
+    Below `lists` it sees names only.
 
     A path that is not there is skipped.  Where there is no Landlock nothing happens: ask `abi` first.
     """
@@ -62,7 +64,7 @@ def confine(read: Iterable[str], write: Iterable[str], net: bool) -> None:
     try:
         # Not even root may make a device node: through one it would read the whole disk.
         whole = every & ~(_MAKE_CHAR | _MAKE_BLOCK)
-        for rights, paths in ((_READ, read), (whole, write), (_DEVICE, _DEVICES)):
+        for rights, paths in ((_READ, read), (whole, write), (_READ_DIR, lists), (_DEVICE, _DEVICES)):
             for path in paths:
                 _allow(ruleset, path, rights & every)
         prctl(PR_SET_NO_NEW_PRIVS, 1)

@@ -19,7 +19,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import Literal, Self
 
 import msgspec
 
@@ -38,12 +38,33 @@ class Landlock:
     """What a bot may touch, on kernels that have Landlock; the usual devices are always allowed.
 
     A path that does not exist is skipped. `net` false denies TCP where the kernel can (ABI 4); UDP and
-    unix sockets with a path are beyond Landlock.
+    unix sockets with a path are beyond Landlock.  Below `lists` only the names of files can be seen.
     """
 
     read: tuple[str, ...]
     write: tuple[str, ...]
     net: bool = False
+    lists: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Cage:
+    """What else surrounds a bot; each field may be left at "nothing".
+
+    The keeper makes `scratch` afresh for every start and removes it afterwards, and ends a bot that fills it
+    with more than `scratch_mb` or uses more than `memory_mb`, with all that it has started.  `user` and
+    `capabilities` are for a keeper that is root.  `calls` names a filter of system calls.  `inside` is the
+    bot's own command where `argv` is that of a wrapper, to be told from it when it cannot be run.
+    """
+
+    scratch: str = ""
+    scratch_mb: int = 0
+    memory_mb: int = 0
+    user: int | None = None
+    capabilities: tuple[int, ...] = ()
+    calls: Literal["", "bot", "build", "alone"] = ""
+    inside: tuple[str, ...] = ()
+    inside_path: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +79,7 @@ class Launch:
     cwd: str
     limits: Mapping[str, int]
     landlock: Landlock | None = None
+    cage: Cage = Cage()
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,17 +113,26 @@ class Failed(msgspec.Struct, frozen=True, tag="failed", tag_field="event"):
 class Exited(msgspec.Struct, frozen=True, tag="exited", tag_field="event"):
     """The bot has ended: `status` is its exit code, or minus the signal that ended it.
 
-    `cpu_ms` and `peak_kb` count the bot and those of its children that it waited for.  `peak_kb` is never
-    below the 10 MB or so that the keeper itself is large, for the bot begins as a copy of it.
+    `cpu_ms` counts all that it has started and that has ended with it.  `peak_kb` is what they held at once
+    when it was looked at, four times a second, or the most that one of them ever held; it is never below
+    the 10 MB or so that the keeper itself is large, for the bot begins as a copy of it.  `why` is there if
+    the keeper ended it for what it used: the end of a sentence.
     """
 
     key: int
     status: int
     cpu_ms: int
     peak_kb: int
+    why: str = ""
 
 
-Event = Started | Failed | Exited
+class Thawed(msgspec.Struct, frozen=True, tag="thawed", tag_field="event"):
+    """The bot goes on after it was frozen."""
+
+    key: int
+
+
+Event = Started | Failed | Exited | Thawed
 _decoder = msgspec.json.Decoder(Event)
 
 
@@ -155,6 +186,7 @@ class Keeper:
             "cwd": launch.cwd,
             "limits": dict(launch.limits),
             "landlock": asdict(launch.landlock) if launch.landlock else None,
+            "cage": asdict(launch.cage),
         }
         ours: list[int] = []
         theirs: list[int] = []
@@ -180,11 +212,11 @@ class Keeper:
         self._send({"do": "kill", "key": key})
 
     def freeze(self, key: int) -> None:
-        """Stop a bot's process group where it stands."""
+        """Stop a bot, and all that it has started, where it stands."""
         self._send({"do": "freeze", "key": key})
 
     def thaw(self, key: int) -> None:
-        """Let a frozen bot go on."""
+        """Let a frozen bot go on; `Thawed` follows."""
         self._send({"do": "thaw", "key": key})
 
     def events(self) -> list[Event]:
