@@ -24,7 +24,24 @@ class ResumeRecord(Struct, frozen=True, tag_field="type", tag="resume"):
     arena: str
 
 
-LogRecord: TypeAlias = Event | ResumeRecord
+class Used(Struct, frozen=True):
+    """What one seat's bot has used: its thinking as its rivals waited for it, processor time, and memory."""
+
+    wall_ms: int
+    cpu_ms: int
+    peak_kb: int
+
+
+class UsedRecord(Struct, frozen=True, tag_field="type", tag="used"):
+    """What the bots had used when they had left, in the order of the seats.  It changes nothing."""
+
+    seats: tuple[Used, ...]
+
+
+Remark: TypeAlias = ResumeRecord | UsedRecord
+"""A line that tells of the match's surroundings and is no part of it."""
+
+LogRecord: TypeAlias = Event | Remark
 
 _encoder = msgspec.json.Encoder()
 _decoder = msgspec.json.Decoder(LogRecord)

@@ -24,7 +24,7 @@ from referee.game.events import (
     Record,
 )
 from referee.game.match import Match, OutOfTurn
-from referee.record.match_log import LogError, LogFile, LogLine, ResumeRecord
+from referee.record.match_log import LogError, LogFile, LogLine, Remark
 
 
 class Replayed(NamedTuple):
@@ -47,7 +47,7 @@ class _Fold:
     def __init__(self, log: LogFile, check_deals: bool) -> None:
         self.log = log
         self.check_deals = check_deals
-        self.lines = deque(line for line in log.lines if not isinstance(line.record, ResumeRecord))
+        self.lines = deque(line for line in log.lines if not isinstance(line.record, Remark))
         self.owed: deque[Event] = deque()
         blank = tuple(replace(seat, says="") for seat in log.header.seats)
         try:

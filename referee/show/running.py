@@ -75,6 +75,7 @@ def _finish(
         people.print(f"Interrupted; every bot has been ended. Go on with: arena run --resume {path}")
         sys.exit(_INTERRUPTED)
     _tell_stderr(hosted, people)
+    _tell_used(hosted, people)
     people.print(f"log: {hosted.log}")
     if as_json:
         sys.stdout.write(msgspec.json.encode(_summary(hosted)).decode() + "\n")
@@ -115,6 +116,16 @@ def _tell_stderr(hosted: Hosted, people: Console) -> None:
             people.print(_printable(said[-_STDERR_SHOWN:]), markup=False, style="dim")
 
 
+def _tell_used(hosted: Hosted, people: Console) -> None:
+    """Say what each bot took: time while the others waited, processor time, memory."""
+    for seat, used in zip(hosted.header.seats, hosted.used, strict=True):
+        people.print(
+            f"  {seat.name} thought {used.wall_ms / 1000:.1f} s, used {used.cpu_ms / 1000:.1f} s of processor time"
+            f" and {used.peak_kb / 1024:.0f} MB",
+            style="dim",
+        )
+
+
 def _printable(text: str) -> str:
     return "".join(char if char.isprintable() or char in "\n\t" else "·" for char in text)
 
@@ -133,6 +144,7 @@ def _summary(hosted: Hosted) -> dict[str, Any]:
         "retired": end.retired,
         "faults": [msgspec.to_builtins(fault) for fault in hosted.faults],
         "reason": end.reason,
+        "used": [msgspec.to_builtins(used) for used in hosted.used],
         "log": str(hosted.log),
     }
 

@@ -23,7 +23,7 @@ from referee.game.events import (
 )
 from referee.game.hand import Hand
 from referee.game.rulebook import Rulebook, rulebook
-from referee.record.match_log import LogFile, ResumeRecord
+from referee.record.match_log import LogFile, ResumeRecord, UsedRecord
 from referee.show import words
 from referee.show.terminal import fault_line
 
@@ -90,6 +90,8 @@ class _Teller:
                 yield from self._hand_over(record)
             case MatchOverRecord():
                 yield from self._match_over(record)
+            case UsedRecord():
+                pass
             case ResumeRecord():
                 yield Text(f"  (the match was interrupted here and went on at {record.at})", style="dim")
 

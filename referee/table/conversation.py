@@ -195,9 +195,14 @@ class Conversation:
             self.deadline = min(self.deadline, now + EXIT_GRACE_S)
         return []
 
-    def exited(self, status: int) -> Verdicts:
-        """The process has ended (a negative status is a signal's number); all that it wrote has been received."""
+    def exited(self, status: int, why: str = "") -> Verdicts:
+        """The process has ended (a negative status is a signal's number); all that it wrote has been received.
+
+        `why` says for what it was ended, if it was.
+        """
         detail = f"exited with status {status}" if status >= 0 else f"was ended by {_signal_name(-status)}"
+        if why:
+            detail = f"was ended: {why}"
         if self._unfinished:
             detail += f", in the middle of a line: {_shown(self._unfinished)}"
         return self._die(_Charge("exit", detail))

@@ -24,11 +24,13 @@ from referee.game.events import (
     FaultRecord,
     MatchOverRecord,
     MatchRecord,
+    PassRecord,
+    PlayRecord,
     Record,
     SeatRecord,
 )
 from referee.game.match import Match
-from referee.record.match_log import LogError, MatchLog, ResumeRecord, read_log
+from referee.record.match_log import LogError, MatchLog, Remark, ResumeRecord, Used, UsedRecord, read_log
 from referee.record.replay import replay
 from referee.table.confine import Confinement
 from referee.table.launch import Keeper
@@ -47,6 +49,8 @@ class Hosted(Struct):
     faults: list[FaultRecord]
     log: Path
     stderr: dict[str, bytes]
+    used: tuple[Used, ...]
+    """What each seat's bot has used since it was last started or resumed."""
 
 
 async def host(
@@ -101,7 +105,7 @@ async def host_again(log_path: Path, *, watch: Watch | None = None) -> Hosted:
     effects: list[Effect] = [Record(event) for event in replayed.owed]
     _check_still_there(match)
     for event in (match.header, *past):
-        if watch and not isinstance(event, ResumeRecord):
+        if watch and not isinstance(event, Remark):
             watch(event)
     log.write(ResumeRecord(_now(), referee.__version__))
     if match.wants_deal:
@@ -124,9 +128,13 @@ def _check_still_there(match: Match) -> None:
 async def _play(
     match: Match, effects: Sequence[Effect], log: MatchLog, watch: Watch | None, faults: list[FaultRecord]
 ) -> Hosted:
+    thought_us = [0] * match.book.seats
+
     def look(event: Event) -> None:
         if type(event) is FaultRecord:
             faults.append(event)
+        if isinstance(event, PassRecord | PlayRecord | FaultRecord):
+            thought_us[event.seat] += event.us or 0
         if watch:
             watch(event)
 
@@ -144,8 +152,20 @@ async def _play(
         finally:
             stderr = room.stderr()
             _keep_stderr(log.path, stderr)
+        used = tuple(_used(room, seat.name, thought_us[seat.seat]) for seat in match.header.seats)
+        log.write(UsedRecord(used))
     assert match.end is not None
-    return Hosted(match.header, match.end, match.hand_number, faults, log.path, stderr)
+    return Hosted(match.header, match.end, match.hand_number, faults, log.path, stderr, used)
+
+
+def _used(room: Room, name: str, thought_us: int) -> Used:
+    """What all processes of one seat have used together."""
+    ended = [process.usage for process in room.finished if process.name == name and process.usage]
+    return Used(
+        wall_ms=round(thought_us / 1000),
+        cpu_ms=sum(usage.cpu_ms for usage in ended),
+        peak_kb=max((usage.peak_kb for usage in ended), default=0),
+    )
 
 
 def _keep_stderr(log: Path, stderr: dict[str, bytes]) -> None:

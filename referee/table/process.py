@@ -247,7 +247,7 @@ class Process:
             self.on_errors(now)
         self.usage = exited
         self._finish()
-        return verdicts + self.conversation.exited(exited.status)
+        return verdicts + self.conversation.exited(exited.status, exited.why)
 
     def _finish(self) -> None:
         self.gone = True

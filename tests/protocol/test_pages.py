@@ -38,7 +38,7 @@ from referee.game.events import (
     PlayRecord,
     SeatRecord,
 )
-from referee.record.match_log import ResumeRecord
+from referee.record.match_log import ResumeRecord, Used, UsedRecord
 
 SPEC: Final = Path(__file__).parents[2] / "spec"
 TRANSCRIPTS: Final = SPEC / "transcripts"
@@ -73,6 +73,8 @@ MATCH_LOG_TABLES: Final[dict[str, type[Struct]]] = {
     "`hand_over`": HandOverRecord,
     "`match_over`": MatchOverRecord,
     "`resume`": ResumeRecord,
+    "`used`": UsedRecord,
+    "used by a seat": Used,
 }
 KINDS: Final[dict[Any, str]] = {
     int: "integer",
@@ -84,6 +86,7 @@ KINDS: Final[dict[Any, str]] = {
     tuple[str, ...]: "texts",
     tuple[Trick, ...]: "tricks",
     tuple[SeatRecord, ...]: "list",
+    tuple[Used, ...]: "list",
     tuple[tuple[CardName, ...], ...]: "lists of cards",
     int | None: "integer or null",
     Passed | None: "object or null",
@@ -161,7 +164,7 @@ def test_an_example_of_the_protocol_has_really_been_said(line: str) -> None:
 @pytest.mark.parametrize("line", examples(MATCH_LOG), ids=lambda line: line[:22])
 def test_an_example_of_a_log_has_really_been_written(line: str) -> None:
     logs = "".join(path.read_text() for path in TRANSCRIPTS.glob("*.jsonl"))
-    assert line in logs.splitlines() or line.startswith('{"type":"resume",')
+    assert line in logs.splitlines() or line.startswith(('{"type":"resume",', '{"type":"used",'))
 
 
 def test_what_the_referee_says_is_compact_ascii_without_a_backslash() -> None:
