@@ -1,12 +1,13 @@
-"""Which bots meet in which deal: an order of all groups in which pairs meet equally often.  Numbers only, no plans or labels.
+"""Which bots meet in which deal: an order of all groups in which pairs meet equally often.
 
-Bots are numbered in the order in which they entered.  A round holds every group of `seats` bots once, so at the end of a round all pairs
-have met equally often, and so have all threes.  Within a round the order is chosen so that every prefix is nearly as even.
+Bots are numbered in the order in which they entered.  A round holds every group of `seats` bots once, so at
+the end of a round all pairs have met equally often, and so have all threes.  Within a round the order is
+chosen so that every prefix is nearly as even.
 
-The order grows with the bots: leave a later bot's groups out of it and what remains is the order that there was without that bot.  So
-when a bot is added, what was played stays part of the plan.  It is built so: the order for `n` bots is the order for `n - 1` bots with
-the groups of the newcomer mixed in evenly, and of the companies that the newcomer may still sit down with, it takes the one whose
-members have met least.
+The order grows with the bots: leave a later bot's groups out of it and what remains is the order that there
+was without that bot.  So when a bot is added, what was played stays part of the plan.  It is built so: the
+order for `n` bots is the order for `n - 1` bots with the groups of the newcomer mixed in evenly, and of the
+companies that the newcomer may still sit down with, it takes the one whose members have met least.
 """
 
 from collections.abc import Iterator
@@ -23,13 +24,13 @@ WINDOW: Final = 128
 """How many companies a newcomer chooses from; up to 10 bots at four seats these are all that are left."""
 
 LONGEST_ROUND: Final = 100_000
-"""Rounds of more groups (41 bots at four seats) are cut here: pairs are as even as before, and memory stays bounded."""
+"""Rounds of more groups (41 bots at four seats) are cut here; pairs stay as even, and memory bounded."""
 
 _AHEAD: Final = 64
 
 
 class Order:
-    """The order of the groups of one round.  Make it with `order`, which keeps it; it is worked out only as far as it is asked for."""
+    """The order of one round's groups, worked out as far as it is asked for.  `order` makes and keeps it."""
 
     def __init__(self, bots: int, seats: int) -> None:
         if not 2 <= seats <= bots:
@@ -107,14 +108,14 @@ def order(bots: int, seats: int) -> Order:
 
 
 def place_among(place: int, bots: int, more_bots: int, seats: int) -> int:
-    """Where what stands at `place` of the order for `bots` bots, rounds counted through, stands in the order for `more_bots`."""
+    """Where a place of the order for `bots` bots comes in that for `more_bots`, rounds counted through."""
     for count in range(bots + 1, more_bots + 1):
         place = place * count // (count - seats)
     return place
 
 
 def rank(group: Group) -> int:
-    """The number of a group among all groups of its size: the same however many bots there are.  Those of the first bots come first."""
+    """The number of a group among all of its size: those of the first bots first, whoever joins later."""
     return sum(comb(bot, at) for at, bot in enumerate(group, 1))
 
 
@@ -131,7 +132,7 @@ def _unrank(number: int, size: int) -> Group:
 
 
 def _shuffled(bots: int, size: int) -> Iterator[Group]:
-    """All groups once, in an order without a pattern: Fisher and Yates's, with only the ranks that have changed place kept.
+    """All groups once, shuffled by Fisher and Yates; only the ranks that have changed place are kept.
 
     Python promises that `random()` gives the same numbers for the same seed in every version.
     """
