@@ -54,6 +54,17 @@ def rules_options(command: Callable[..., Any]) -> Callable[..., Any]:
     )(command)
 
 
+def _limit_option(name: str, field: str, default: int, help_: str) -> Callable[..., Any]:
+    return click.option(
+        name,
+        field,
+        type=click.IntRange(0),
+        default=default,
+        show_default=True,
+        help=f"{help_}; 0 is no limit.",
+    )
+
+
 def condition_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Time, faults and confinement, for every command that starts bots."""
     for option in reversed(
@@ -104,6 +115,12 @@ def condition_options(command: Callable[..., Any]) -> Callable[..., Any]:
                 help="Confinement.",
             ),
             click.option("--anonymous", is_flag=True, help="Do not tell the bots who the others are."),
+            click.option("--freeze", is_flag=True, help="Stop each bot while it is not its turn."),
+            _limit_option("--memory", "memory_mb", 1024, "Memory of a bot, in MB"),
+            _limit_option("--scratch", "scratch_mb", 256, "Size of its scratch directory, in MB"),
+            _limit_option("--file-size", "file_mb", 128, "Size of a file that it writes, in MB"),
+            _limit_option("--processes", "processes", 256, "Its processes and threads"),
+            _limit_option("--open-files", "open_files", 256, "Its open files"),
         )
     ):
         command = option(command)

@@ -22,6 +22,7 @@ from referee.game.events import (
     PlayRecord,
 )
 from referee.show import words
+from referee.table.confine import describe
 
 _REFRESH_S: Final = 0.1
 
@@ -47,7 +48,7 @@ class RunScreen:
                 self._header = event
                 self._names = [seat.name for seat in event.seats]
                 self._scores = (0,) * len(event.seats)
-                self._print(seating(event))
+                self._print(seating(event, describe(event.conditions.sandbox)))
                 if not self._quiet and self._console.is_terminal:
                     self._live.start()
             case DealRecord():
@@ -105,8 +106,8 @@ class RunScreen:
         return line
 
 
-def seating(header: MatchRecord) -> RenderableType:
-    """Who sits where, and under which rules."""
+def seating(header: MatchRecord, sandbox: str = "") -> RenderableType:
+    """Who sits where, and under which rules; `sandbox` says what the level is on this machine."""
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
     table.add_column("seat", justify="right", style="dim")
     table.add_column("name", style="bold")
@@ -121,7 +122,8 @@ def seating(header: MatchRecord) -> RenderableType:
         until = "one hand"
     turn = f"{header.conditions.turn_ms / 1000:g} s a turn"
     line = Text(
-        f"Hearts for {rules.players}, {until}, {turn}, sandbox {header.conditions.sandbox}", style="bold"
+        f"Hearts for {rules.players}, {until}, {turn}, sandbox {sandbox or header.conditions.sandbox}",
+        style="bold",
     )
     return Group(line, Padding(table, (0, 0, 1, 2), expand=False))
 
