@@ -7,7 +7,7 @@ before it, so a match against it can be played again.
 from argparse import ArgumentParser
 from random import Random
 
-from protocol.bot import PassRequest, PlayRequest, run
+from protocol.bot import CardName, PassRequest, PlayRequest, run
 
 
 class RandomBot:
@@ -17,10 +17,10 @@ class RandomBot:
         self.seed = seed
         self.random = Random()
 
-    def choose_pass(self, request: PassRequest) -> list[str]:
+    def choose_pass(self, request: PassRequest) -> list[CardName]:
         return self.generator(request).sample(request.cards, request.count)
 
-    def choose_play(self, request: PlayRequest) -> str:
+    def choose_play(self, request: PlayRequest) -> CardName:
         return self.generator(request).choice(request.legal)
 
     def generator(self, request: PassRequest | PlayRequest) -> Random:
