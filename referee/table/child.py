@@ -70,6 +70,8 @@ def become(order: Mapping[str, Any], pipes: Sequence[int], report: int, keeper: 
         argv = order["argv"]
         if cage["calls"]:
             argv = _filter_calls(cage, argv)
+        if cage["inside"]:
+            argv = _hide_options(argv)
         _execute(argv, order["env"])
     except LaunchError as refusal:
         _tell(report, refusal.number, refusal.why)
@@ -135,12 +137,25 @@ def _filter_calls(cage: Mapping[str, Any], argv: Sequence[str]) -> Sequence[str]
             prctl(PR_SET_NO_NEW_PRIVS, 1)
             seccomp.install(filter_)
             return argv
-        file = os.memfd_create("filter", 0)
-        os.write(file, filter_)
-        os.lseek(file, 0, os.SEEK_SET)
+        file = _in_memory(filter_)
     except OSError as error:
         raise LaunchError(error.errno, f"its system calls cannot be filtered: {error.strerror}") from error
     return [str(file) if word == FILTER else word for word in argv]
+
+
+def _hide_options(argv: Sequence[str]) -> Sequence[str]:
+    """Hand the wrapper its options by a file: its command line can be read inside."""
+    end = argv.index("--")
+    options = "\0".join(argv[1:end]) + "\0"
+    return [argv[0], "--args", str(_in_memory(os.fsencode(options))), *argv[end:]]
+
+
+def _in_memory(content: bytes) -> int:
+    """A file that has no name, open for the program that this process becomes."""
+    file = os.memfd_create("", 0)
+    os.write(file, content)
+    os.lseek(file, 0, os.SEEK_SET)
+    return file
 
 
 def _limit(limits: Mapping[str, int]) -> None:

@@ -114,13 +114,13 @@ class Confinement:
         return Launch(argv, environment("/", path), "/", limits(conditions, per_user=False), cage=cage)
 
     def _own_files(self, seat: SeatRecord) -> list[str]:
-        own = [path for path in _named_files(seat) if not _is_system(path)]
+        own = [path for path in _named_files(seat) if _is_its_own(path, seat)]
         others = {
             path
             for other in self._seats
             if other.seat != seat.seat
             for path in _named_files(other)
-            if path not in own and not _is_system(path)
+            if path not in own and _is_its_own(path, other)
         }
         return reach.own_files(seat.files, own, others, self._private)
 
@@ -134,9 +134,7 @@ class Confinement:
         if reach.open_to_all(homes, deep=False) and reach.open_to_all(own, deep=True):
             return users.fresh() or 0, ()
         user = users.fresh() if landlock.abi() and seccomp.offered() else None
-        if user is None:
-            return 0, ()
-        return user, users.reading_capabilities()
+        return (0, ()) if user is None else (user, users.reading_capabilities(own))
 
 
 def check(level: Sandbox) -> None:
@@ -214,5 +212,8 @@ def _named_files(seat: SeatRecord) -> list[Path]:
     return list(dict.fromkeys(found))
 
 
-def _is_system(path: Path) -> bool:
-    return any(path.is_relative_to(place) for place in reach.SYSTEM)
+def _is_its_own(path: Path, seat: SeatRecord) -> bool:
+    """Whether a file that a command names is a part of the bot: its program, or what lies in its directories."""
+    if any(path.is_relative_to(place) for place in reach.SYSTEM):
+        return False
+    return str(path) == seat.command[0] or any(path.is_relative_to(place) for place in seat.files)

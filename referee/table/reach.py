@@ -155,7 +155,8 @@ def own_files(
     read.  Match logs, what bots said on stderr, and hidden files are never its own.  In a directory that it
     shares with another bot only the files that its own name can be.
     """
-    own, rivals, closed = list(mine), list(others), [path.resolve() for path in shut]
+    rivals, closed = list(others), [path.resolve() for path in shut]
+    own = [path for path in mine if path.resolve() not in closed and not _is_private(path)]
     found: list[Path] = []
     for place in map(Path, wanted):
         if not place.is_dir() or not _needs_care(place, rivals, closed):

@@ -109,13 +109,17 @@ def _bundled(word: str) -> Bot:
     import example_bots
 
     module = BUNDLED[word]
-    folder = Path(example_bots.__path__[0])
+    import protocol
+    import referee
+
+    packages = [Path(package.__path__[0]) for package in (example_bots, protocol, referee)]
+    folder = packages[0]
     return Bot(
         name=word,
         command=(sys.executable, "-P", "-m", f"example_bots.{module}"),
         cwd=str(folder),
         fingerprint=_hash_of([folder / f"{module}.py"], folder),
-        files=(str(folder.parent),),
+        files=tuple(map(str, packages)),
     )
 
 
@@ -220,14 +224,14 @@ def _from_command(word: str) -> Bot:
     here = Path.cwd()
     parts = [Path(found), *(Path(part) for part in command[1:])]
     files = [part.resolve() for part in parts if part.is_file()]
-    scripts = [part for part in files[1:]] or files
+    scripts = files[1:] or files
     name = _label_of(scripts[0].stem)
     return Bot(
         name=name,
         command=(os.path.abspath(found) if "/" in program else program, *command[1:]),
         cwd=str(here),
         fingerprint=sha256(_hash_of(files, here).encode() + "\0".join(command).encode()).hexdigest(),
-        files=tuple(dict.fromkeys(str(part.parent) for part in files)) or (str(here),),
+        files=(str(scripts[0].parent),),
     )
 
 

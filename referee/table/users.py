@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import os
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Final
 
@@ -11,8 +12,6 @@ _FIRST, _SLOTS, _ARENAS = 1_400_000_000, 4_096, 100_000
 """A range that no distribution gives to people, packages or containers, shared out by process id."""
 _SMALL_FIRST, _SMALL = 20_000, 40_000
 """For a container that has only the usual 65,536."""
-
-_DAC_OVERRIDE, _DAC_READ_SEARCH = 1, 2
 
 _count = itertools.count()
 
@@ -39,9 +38,14 @@ def _last_id() -> int:
     return last
 
 
-def reading_capabilities() -> tuple[int, ...]:
-    """What lets another user enter and read what is root's; Landlock then says which files that is."""
-    from referee.table.privileges import held
+def reading_capabilities(programs: Iterable[str]) -> tuple[int, ...]:
+    """What lets another user enter and read what is root's; Landlock then says which files that is.
 
-    bits: Final = held()
-    return tuple(each for each in (_DAC_OVERRIDE, _DAC_READ_SEARCH) if bits >> each & 1)
+    To run a program that only root may run takes more, and so does a container that withholds the lesser.
+    """
+    from referee.table.privileges import DAC_OVERRIDE, DAC_READ_SEARCH, held
+
+    bits = held()
+    modes = [Path(name).stat().st_mode for name in programs if Path(name).is_file()]
+    lesser = bits >> DAC_READ_SEARCH & 1 and all(mode & 0o001 or not mode & 0o100 for mode in modes)
+    return (DAC_READ_SEARCH,) if lesser else (DAC_OVERRIDE,)
