@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     pass
 
 
-class _Duration(click.ParamType):
+class _Duration(click.ParamType[int]):
     name = "time"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:

@@ -276,7 +276,7 @@ class Match:
     def _ask_next(self, out: list[Effect]) -> None:
         """Ask the seat whose turn it is; the caretaker plays at once for seats that have retired."""
         hand = self.hand
-        while not hand.over:
+        while hand.legal:  # there is none once the hand is over
             if hand.turn not in self.retired:
                 self.awaiting.add(hand.turn)
                 out.append(Ask(hand.turn))

@@ -12,7 +12,7 @@ from typing import Final, NamedTuple, TypeAlias
 from msgspec import Struct
 
 from protocol.codec import MAX_LINE, BadLine, decode_reply, encode
-from protocol.messages import Notice, Pass, PassRequest, Play, PlayRequest, Ready, StartRequest
+from protocol.messages import Notice, Ready, Reply, Request
 from protocol.rules import Clock
 from referee.game.events import Answered, Failed, FaultKind
 from referee.game.match import Match
@@ -22,8 +22,6 @@ EXIT_GRACE_S: Final = 0.1
 
 BATCH_CAP_MS: Final = 10_000
 """The most time that several requests in one write may add up to, if one turn is not more.  [protocol 5.3]"""
-
-_ANSWER_TO: Final[dict[type, type]] = {StartRequest: Ready, PassRequest: Pass, PlayRequest: Play}
 
 
 class Chair:
@@ -47,7 +45,7 @@ class _Open(Struct, gc=False):
     """A request that waits for its answer; `wanted` is false for the invitation of a process started anew, which the match did not ask for."""
 
     chair: Chair
-    answer: type
+    answer: type[Reply]
     wanted: bool = True
 
 
@@ -95,6 +93,11 @@ class Conversation:
         return bool(self._outbox or (self._due and not self._open))
 
     @property
+    def silent(self) -> bool:
+        """Whether there is nothing to say, neither now nor once the process is idle."""
+        return not (self._outbox or self._due)
+
+    @property
     def indebted(self) -> bool:
         """Whether it has spoken out of turn, which the next request will be charged for: no need to read more of it."""
         return self._debt is not None
@@ -140,15 +143,18 @@ class Conversation:
         budget_ms, waiting = 0.0, []
         for chair in self._due:
             if chair in self._seated:
-                ms = self.clock.turn_ms + (int(chair.bank_ms) if self.tables == 1 else 0)
-                self._write(chair, chair.match.request(chair.seat, self._next_id, ms))
+                ms = self.clock.turn_ms
+                if chair.bank_ms and self.tables == 1:
+                    ms += int(chair.bank_ms)
+                match = chair.match
+                self._write(chair, match.request(chair.seat, self._next_id, ms), match.stage)
                 budget_ms += ms
                 continue
             if not self.ready and self._open:
                 waiting.append(chair)  # the first invitation goes alone
                 continue
             wanted = chair.match.stage is Ready
-            self._write(chair, chair.match.start_request(chair.seat, self._next_id), wanted)
+            self._write(chair, chair.match.start_request(chair.seat, self._next_id), Ready, wanted)
             budget_ms += self.clock.turn_ms if self.ready else self.clock.start_ms
             if not wanted:
                 waiting.append(chair)
@@ -160,11 +166,9 @@ class Conversation:
         if self._output_ended:
             self.deadline = min(self.deadline, now + EXIT_GRACE_S)
 
-    def _write(
-        self, chair: Chair, request: StartRequest | PassRequest | PlayRequest, wanted: bool = True
-    ) -> None:
+    def _write(self, chair: Chair, request: Request, answer: type[Reply], wanted: bool = True) -> None:
         self._outbox.append(encode(request))
-        self._open[self._next_id] = _Open(chair, _ANSWER_TO[type(request)], wanted)
+        self._open[self._next_id] = _Open(chair, answer, wanted)
         self._next_id += 1
 
     # --- in ----------------------------------------------------------------------------------------------
@@ -183,7 +187,7 @@ class Conversation:
                 too_long = f"a line of {len(line)} bytes; {MAX_LINE} are allowed"
                 verdicts += self._die(_Charge("too_long", too_long))
             else:
-                self._take_line(line.strip(b" \t\r"), us, verdicts)
+                self._take_line(line, us, verdicts)
         if len(self._unfinished) > MAX_LINE + 1 and not self.dead:
             verdicts += self._die(_Charge("too_long", f"over {MAX_LINE} bytes without a newline"))
         return verdicts
@@ -232,6 +236,7 @@ class Conversation:
         try:
             reply = decode_reply(line)
         except BadLine as error:
+            line = line.strip(b" \t\r")
             if error.id in self._late:
                 self._late.discard(error.id)
             elif self._open:
@@ -250,7 +255,7 @@ class Conversation:
             self._take_answer(reply, request, us, verdicts)
 
     def _take_answer(
-        self, reply: Ready | Pass | Play, request: _Open, us: int, verdicts: Verdicts
+        self, reply: Reply, request: _Open, us: int, verdicts: Verdicts
     ) -> None:
         del self._open[reply.id]
         if not self._open:
@@ -294,7 +299,7 @@ class Conversation:
 
     def _fail(self, ids: Iterable[int], charge: _Charge, us: int | None = None) -> Verdicts:
         """Charge these open requests; answers to them that still come are dropped."""
-        verdicts = []
+        verdicts: Verdicts = []
         for id in ids:
             request = self._abandon(id)
             chair = request.chair

@@ -89,7 +89,7 @@ class Room:
         self._tables: dict[Match, Table] = {}
         self._seated: dict[Hashable, Process] = {}
         self._processes: dict[int, Process] = {}
-        self._newsy: list[Process] = []
+        self._newsy: set[Process] = set()
         self._next_alarm = 0.0
         self.finished: list[Process] = []
         """Processes that have ended, for their stderr and what they used; whoever keeps a room long empties it."""
@@ -127,13 +127,15 @@ class Room:
             self._deliver(call(now))
         if now >= self._next_alarm:
             self._ring(now)
-        if not self._newsy:
-            return bool(calls)
-        while self._newsy:
-            process = self._newsy.pop()
-            self._deliver(process.flush(self._clock()))
-            self._next_alarm = min(self._next_alarm, process.alarm)
-        return True
+        sent = False
+        for process in tuple(self._newsy):
+            if process.conversation.has_news:
+                sent = True
+                self._deliver(process.flush(self._clock()))
+                self._wake_by(process.alarm)
+            elif process.conversation.silent:
+                self._newsy.discard(process)
+        return sent or bool(calls)
 
     def _spin(self, start: float) -> bool:
         """Look again for a moment.  True once something is ready."""
@@ -225,7 +227,7 @@ class Room:
         for process in list(self._processes.values()):
             if now >= process.alarm:
                 self._deliver(process.at_alarm(now))
-                self._note_news(process)
+                self._newsy.add(process)
         self._next_alarm = min((process.alarm for process in self._processes.values()), default=math.inf)
 
     def _on_keeper(self, now: float) -> Verdicts:
@@ -241,15 +243,11 @@ class Room:
             if process.gone:
                 del self._processes[event.key]
                 self.finished.append(process)
-                self._note_news(process)
+                self._newsy.add(process)
                 if not process.chairs:  # it left between matches, which is no fault
                     self._seated = {key: seated for key, seated in self._seated.items() if seated is not process}
                     self._may_seat = True
         return verdicts
-
-    def _note_news(self, process: Process) -> None:
-        if process.conversation.has_news:
-            self._newsy.append(process)
 
     def stderr(self) -> dict[str, bytes]:
         """What each bot has said on stderr so far, by label; the processes of one seat one after the other."""
@@ -261,10 +259,10 @@ class Room:
     # --- matches -----------------------------------------------------------------------------------------
 
     def _deliver(self, verdicts: Verdicts) -> None:
+        """Advance the matches of one process's verdicts; what falls due to it next may then be written."""
         for chair, what in verdicts:
-            table = self._tables[chair.match]
-            self._perform(table, chair.match.advance(what))
-            self._note_news(table.processes[chair.seat])
+            match = chair.match
+            self._perform(self._tables[match], match.advance(what))
 
     def _perform(self, table: Table, effects: Iterable[Effect]) -> None:
         """Perform what a match wants done, in its order."""
@@ -276,11 +274,11 @@ class Room:
                 case Ask(seat):
                     process = table.processes[seat]
                     process.conversation.ask(table.chairs[seat])
-                    self._note_news(process)
+                    self._newsy.add(process)
                 case Tell(seat, notice):
                     process = table.processes[seat]
                     process.conversation.tell(notice)
-                    self._note_news(process)
+                    self._newsy.add(process)
                 case WantDeal(hand):
                     self._perform(table, game.advance(Dealt(deal(game.header.seed, hand, game.book))))
                 case Restart(seat):

@@ -20,7 +20,7 @@ class _PlainPoll:
 
     def __init__(self) -> None:
         self._selector = selectors.DefaultSelector()
-        self.fileno = self._selector.fileno  # type: ignore[attr-defined]
+        self.fileno = self._selector.fileno
         self.unregister = self._selector.unregister
         self.close = self._selector.close
 

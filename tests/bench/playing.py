@@ -1,0 +1,134 @@
+"""One measured run of the referee, in a process of its own: `python -m tests.bench.playing '{"tables": 64, ...}'`.
+
+It plays single-purpose matches of fixed length between four copies of one bot and prints one JSON object: decisions, seconds, seconds of
+CPU, and the memory of this process.  The clock starts when every table has had its first deal, so that starting processes is not in it.
+"""
+
+from __future__ import annotations
+
+import json
+import resource
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import trio
+
+from protocol.rules import Conditions, rules_from
+from referee.game.events import DealRecord, Event, FaultRecord, MatchRecord, PassRecord, PlayRecord, SeatRecord
+from referee.game.match import Match
+from referee.record.match_log import MatchLog, MemoryLog
+from referee.table.confine import Confinement
+from referee.table.launch import Keeper
+from referee.table.play import Log, Room, Table
+from referee.table.roster import find_bot
+
+TABLES_A_PROCESS = 64
+
+
+class Setup(msgspec.Struct):
+    """What to play."""
+
+    tables: int = 1
+    hands: int = 100
+    """Hands of each table."""
+    bots: list[str] = []
+    """The bot of each seat."""
+    log: str = "file"
+    """`file`, `memory` or `none`."""
+    sandbox: str = "none"
+    watch_each: int = 0
+    """Note the time at every so many hands of the first table, to see whether hands get slower."""
+
+
+class _NoLog:
+    def write(self, record: Event) -> None: ...
+
+    def sync(self) -> None: ...
+
+
+class _Clock:
+    """Counts decisions from the moment at which every table has been dealt its first hand."""
+
+    def __init__(self, setup: Setup) -> None:
+        self.setup = setup
+        self.dealt = 0
+        self.decisions = 0
+        self.faults = 0
+        self.hands = 0
+        self.start = self.start_cpu = 0.0
+        self.marks: list[tuple[int, float]] = []
+
+    def watch(self, event: Event) -> None:
+        kind = type(event)
+        if kind is PlayRecord or kind is PassRecord:
+            self.decisions += 1
+        elif kind is DealRecord:
+            if event.hand == 1:  # type: ignore[union-attr]
+                self.dealt += 1
+                if self.dealt == self.setup.tables:
+                    self.decisions = 0
+                    self.start, self.start_cpu = time.perf_counter(), time.process_time()
+            self.hands += 1
+            if self.setup.watch_each and self.hands % self.setup.watch_each == 0:
+                self.marks.append((self.decisions, time.perf_counter() - self.start))
+        elif kind is FaultRecord:
+            self.faults += 1
+
+
+def _tables(setup: Setup, confinement: Confinement, clock: _Clock, folder: Path) -> Iterator[Table]:
+    bots = [find_bot(word) for word in setup.bots]
+    rules = rules_from({"target": None, "max_hands": setup.hands, "tie": "shared"})
+    conditions = confinement.conditions
+    launches: dict[tuple[int, int], Any] = {}
+    for number in range(setup.tables):
+        header = MatchRecord(
+            arena="bench",
+            id=str(number),
+            started="2026-01-01T00:00:00Z",
+            seed=f"bench {number}",
+            rules=rules,
+            conditions=conditions,
+            seats=tuple(
+                SeatRecord(seat=seat, name=f"seat{seat}", command=bot.command, cwd=bot.cwd, files=bot.files)
+                for seat, bot in enumerate(bots)
+            ),
+        )
+        group = number // TABLES_A_PROCESS
+        keys = [(group, seat) for seat in range(len(bots))]
+        for key, seat in zip(keys, header.seats, strict=True):
+            if key not in launches:
+                launches[key] = confinement.launch(seat)
+        match = Match(header, str(number))
+        log: Log = _NoLog()
+        if setup.log == "file":
+            log = MatchLog.create(folder / f"{number}.jsonl")
+        elif setup.log == "memory":
+            log = MemoryLog()
+        yield Table(match, log, [launches[key] for key in keys], match.begin(), keys=keys, watch=clock.watch)
+
+
+async def _play(setup: Setup) -> dict[str, Any]:
+    clock = _Clock(setup)
+    conditions = Conditions(sandbox=setup.sandbox)  # type: ignore[arg-type]
+    with tempfile.TemporaryDirectory() as folder, Confinement(conditions) as confinement, Keeper.start() as keeper:
+        await Room(keeper).run(_tables(setup, confinement, clock, Path(folder)))
+        seconds, cpu = time.perf_counter() - clock.start, time.process_time() - clock.start_cpu
+    assert clock.faults == 0, "a bot failed: nothing was measured"
+    return {
+        "decisions": clock.decisions,
+        "hands": clock.hands,
+        "seconds": seconds,
+        "cpu_seconds": cpu,
+        "us": seconds / clock.decisions * 1e6,
+        "memory_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
+        "marks": clock.marks,
+    }
+
+
+if __name__ == "__main__":
+    print(json.dumps(trio.run(_play, msgspec.json.decode(sys.argv[1], type=Setup))))
