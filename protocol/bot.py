@@ -258,7 +258,7 @@ def _play(request: PlayRequest, answer: object) -> bytes:
     card, note = _opened(answer)
     if not isinstance(card, str):
         raise TypeError(f"a play is answered with the name of a card, such as 'QS', not with {card!r}")
-    return encode(Play(request.id, card, note))  # type: ignore[arg-type]
+    return encode(Play(request.id, _plain(card), note))
 
 
 def _pass(request: PassRequest, answer: object) -> bytes:
@@ -266,7 +266,12 @@ def _pass(request: PassRequest, answer: object) -> bytes:
     cards = (answer,) if isinstance(answer, str) else tuple(answer) if isinstance(answer, Iterable) else None
     if cards is None or not all(isinstance(card, str) for card in cards):
         raise TypeError(f"a pass is answered with a list of cards, such as ['QS'], not with {answer!r}")
-    return encode(Pass(request.id, cards, note))
+    return encode(Pass(request.id, tuple(map(_plain, cards)), note))
+
+
+def _plain(card: str) -> CardName:
+    """The same text, if it was one of numpy's or an enum's."""
+    return str.__str__(card)  # type: ignore[return-value]
 
 
 def _opened(answer: object) -> tuple[object, str | None]:
@@ -301,10 +306,12 @@ def _serve(name: str, replies: _Replies, whole: bool = False) -> None:
 def _take_pipes() -> tuple[int, int]:
     """Keep stdin and stdout for the protocol: no library and no child process can speak or listen there.
 
-    All else that is printed goes to stderr, even from C, and even what was printed earlier and still waits.
+    All else that is printed goes to stderr, even from C, and even what was printed earlier but is still in
+    Python's buffer.
     """
     pipes = os.dup(0), os.dup(1)
-    nothing = os.open(os.devnull, os.O_RDONLY)
+    nothing, end = os.pipe()  # not /dev/null, which a sandbox may refuse
+    os.close(end)
     os.dup2(nothing, 0)
     os.close(nothing)
     os.dup2(2, 1)
