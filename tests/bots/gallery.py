@@ -1,11 +1,11 @@
 """What each mode of the rogue must earn, for the tests: a fault's kind, or None where it did nothing wrong.
 
-Four laws of the faults decide the rows:
+Five laws of the faults decide the rows:
 
 - before its first `ready`, whatever is not a bad line (malformed, wrong_id, too_long, unasked) is a `launch`;
-- a well-formed answer whose id was answered before is `wrong_id`, in turn or out of it, and so is one to an id
-  that was never given while something is asked; all other words out of turn are `unasked`; what is said out of
-  turn is charged at the next request, so that a fault out of turn needs another request to come;
+- a well-formed answer whose id was answered before is `wrong_id`, in turn or out of it, and while something
+  is asked so is one whose id was never given; all other words out of turn are `unasked`;
+- what is said out of turn is charged at the next request, so it needs another request to come;
 - a line that the protocol refuses is `malformed`; one that only the game refuses is an illegal pass or play;
 - a process that answered and then broke has answered, and is charged at the next request.
 """

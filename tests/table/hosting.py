@@ -1,4 +1,4 @@
-"""Matches between real processes, for the tests and the benchmarks: rogues at a table, what was seen, and who is left over."""
+"""Matches between real processes: rogues at a table, what was seen of them, and who is left over."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ SEATS = 4
 
 
 class Stage:
-    """A directory of its own, with the rogues in it, so that whatever is started from there can be told by its command line or environment."""
+    """A directory with the rogues in it: what starts there is known by its command line or environment."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -105,7 +105,7 @@ class Seen:
     def delay_s(self, fault: FaultRecord) -> float:
         """How long after its deadline a fault was recorded; negative if before it.
 
-        The question was written right after the record before it; all passes of a hand are asked for after the deal.
+        The question was written right after the record before it; for a pass, after the deal.
         """
         asked = self.began
         conditions = self.hosted.header.conditions
@@ -138,31 +138,31 @@ def sandboxes() -> list[str]:
     return ["none", "auto", *(["bwrap"] if shutil.which("bwrap") else [])]
 
 
-_WAITS_FOR_OCCASION = (
-    *("revoke", "play-not-held", "not-the-opening-card", "point-on-first-trick", "heart-lead-unbroken"),
-    *("play-ten-in-digits", "fickle"),
-)
+_WAITS_FOR_OCCASION = ("heart-lead-unbroken", "point-on-first-trick", "fickle")
+_FEW_CLUBS = {"removed": tuple(f"{rank}C" for rank in "23456789")}
 
 
 async def play_rogue(stage: Stage, rogue: Rogue, moment: str, sandbox: str, **conditions: Any) -> Seen:
     """A match of one rogue and three honest bots, long enough for its misdeed to be charged."""
-    hands = 16 if rogue.name in _WAITS_FOR_OCCASION else 2
+    rules = {"max_hands": 6 if rogue.name in _WAITS_FOR_OCCASION else 2}
+    if rogue.name == "point-on-first-trick":
+        rules |= _FEW_CLUBS
     start_ms = 1500 if moment == "start" else 10_000
     bots = [stage.rogue(rogue.mode, moment), *(stage.honest(seed) for seed in (1, 2, 3))]
     return await stage.play(
         bots,
-        seed="gallery",
-        rules={"max_hands": hands},
-        **{"sandbox": sandbox, "turn_ms": 600, "start_ms": start_ms} | conditions,
+        seed="a",
+        rules=rules,
+        **{"sandbox": sandbox, "turn_ms": 500, "start_ms": start_ms} | conditions,
     )
 
 
 def moves(log: Path) -> list[bytes]:
-    """The lines of a log without what may differ between two matches of the same seed: times, and resumptions."""
+    """The lines of a log without what may differ between two matches of the same seed."""
     lines = []
     for row in log.read_bytes().splitlines():
         line = msgspec.json.decode(row)
-        if line["type"] == "resume":
+        if line["type"] in ("resume", "used"):
             continue
         for field in ("us", "id", "started"):
             line.pop(field, None)
@@ -176,12 +176,16 @@ def moves(log: Path) -> list[bytes]:
 def marked(mark: str) -> dict[int, str]:
     """The living processes that have this text in their command line or environment, but for this one."""
     found = {}
-    for name in filter(str.isdecimal, os.listdir("/proc")):
+    for process in Path("/proc").glob("[0-9]*"):
         with contextlib.suppress(OSError):
-            words = Path(f"/proc/{name}/cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
-            surroundings = Path(f"/proc/{name}/environ").read_bytes()
-            if int(name) != os.getpid() and (mark in words or mark.encode() in surroundings) and words:
-                found[int(name)] = words
+            words = (process / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
+            surroundings = (process / "environ").read_bytes()
+            if (
+                process.name != str(os.getpid())
+                and (mark in words or mark.encode() in surroundings)
+                and words
+            ):
+                found[int(process.name)] = words
     return found
 
 

@@ -1,4 +1,4 @@
-"""Whole matches of real processes: policies, strikes, restarts, and that no process holds up or outlives its match."""
+"""Whole matches of real processes: policies, strikes, restarts, and bots that cannot be started."""
 
 from __future__ import annotations
 
