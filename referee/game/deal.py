@@ -4,7 +4,9 @@ Everything is SHA-256, so that a program in any language can check a deal agains
 cannot be found from a deal.
 """
 
+from collections.abc import Iterator
 from hashlib import sha256
+from itertools import count
 
 from protocol.cards import Card, CardSet, each
 from referee.game.rulebook import Rulebook
@@ -18,18 +20,12 @@ def deal(seed: str, hand: int, book: Rulebook) -> tuple[CardSet, ...]:
     Seat `s` gets the `s`-th run of a hand's length.
     """
     deck = list(each(book.deck))
-    key = sha256(seed.encode()).digest()
-    stream = b"".join(_block(key, b"deal", hand, block) for block in range(4))
-    at = 0
+    stream = _stream(seed, hand)
     for i in range(len(deck) - 1, 0, -1):
         fair = 256 - 256 % (i + 1)
-        while True:
-            if at == len(stream):
-                stream += _block(key, b"deal", hand, at // 32)
-            byte = stream[at]
-            at += 1
-            if byte < fair:
-                break
+        byte = next(stream)
+        while byte >= fair:
+            byte = next(stream)
         j = byte % (i + 1)
         deck[i], deck[j] = deck[j], deck[i]
     size = book.hand_size
@@ -51,10 +47,18 @@ def caretaker_pass(seed: str, hand: int, seat: int, cards: CardSet, count: int) 
     return chosen
 
 
-def _block(key: bytes, what: bytes, *numbers: int) -> bytes:
-    return sha256(key + what + b"".join(number.to_bytes(4, "big") for number in numbers)).digest()
+def _stream(seed: str, hand: int) -> Iterator[int]:
+    """The bytes of a hand, without end.  [dealing 2.1]"""
+    for block in count():
+        yield from _block(seed, b"deal", hand, block)
 
 
 def _number(seed: str, hand: int, seat: int, trick: int) -> int:
+    """The caretaker's number.  [dealing 3.1]"""
+    return int.from_bytes(_block(seed, b"care", hand, seat, trick), "big")
+
+
+def _block(seed: str, word: bytes, *numbers: int) -> bytes:
+    """32 bytes for a word and some numbers.  [dealing 1.1, 1.2]"""
     key = sha256(seed.encode()).digest()
-    return int.from_bytes(_block(key, b"care", hand, seat, trick), "big")
+    return sha256(key + word + b"".join(number.to_bytes(4, "big") for number in numbers)).digest()

@@ -1,8 +1,8 @@
-"""What faults cost, as transcripts: what goes into the match machine, and all that comes out of it, in order.
+"""What faults cost, as transcripts: what goes into the match machine, and what comes out, in order.
 
-The deck has twelve cards, so that a whole hand can be read.  Without a pass seat 0 leads its 2 of clubs, seat 3
-takes the clubs and leads 2D, seat 0 takes the diamonds with what is discarded on them and leads 2H, and seat 3
-takes the hearts.
+The deck has twelve cards, so that a whole hand can be read.  Without a pass seat 0 leads its 2 of clubs,
+seat 3 takes the clubs and leads 2D, seat 0 takes the diamonds with what is discarded on them and leads 2H,
+and seat 3 takes the hearts.
 """
 
 from hashlib import sha256
@@ -10,6 +10,7 @@ from textwrap import dedent
 
 import pytest
 
+from protocol.messages import Ready
 from protocol.rules import Conditions, OnFault, Rules, rules_from
 from referee.game.events import (
     Failed,
@@ -24,7 +25,7 @@ from referee.game.match import Match, OutOfTurn
 from tests.game import plain
 from tests.game.driver import Driver, give, hands, header, play, ready, transcript
 
-KEPT = set("2C 3C 4C 5C 2D 3D 4D 5D QS 2H 3H 4H".split())
+KEPT = ["2C", "3C", "4C", "5C", "2D", "3D", "4D", "5D", "QS", "2H", "3H", "4H"]
 DEAL = "2C 5D 2H | 3C QS 3H | 4C 3D 4D | 5C 2D 4H"
 POLICIES: tuple[OnFault, ...] = ("retire", "substitute", "hand", "match")
 
@@ -348,6 +349,17 @@ def test_who_watches_sees_the_caretaker_too_until_it_retires():
         ask 1
     """)
     assert put(driver, failed(1))[-3:] == ["1 plays 3C by referee", "tell 3 1 played 3C", "ask 2"]
+
+
+def test_a_new_process_in_a_seat_may_watch_or_not():
+    driver = sat_down("substitute", watch=[1, 3])
+    driver.put(failed(0, "exit"))
+    driver.match.rejoin(0, Ready(7, "bot", "2", watch=True))
+    driver.match.rejoin(3, Ready(7, "bot", "2"))
+    told = put(driver, play(1, "3C"))
+    assert told == ["1 plays 3C", "tell 0 1 played 3C", "tell 1 1 played 3C", "ask 2"]
+    driver.match.rejoin(1, Ready(7, "bot", "2", watch=True))
+    assert put(driver, play(2, "4C")) == ["2 plays 4C", "tell 0 2 played 4C", "tell 1 2 played 4C", "ask 3"]
 
 
 # --- in the pass -----------------------------------------------------------------------------------------
