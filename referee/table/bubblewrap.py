@@ -52,7 +52,7 @@ def find() -> Bubblewrap | str:
         candidate = Bubblewrap(path, version, disables and os.geteuid() != 0)
         user = 65_534 if os.geteuid() == 0 else None
         trial = _run(
-            command(candidate, ("true",), {}, (), user=user, scratch=1 << 20, processes=0, filtered=False)
+            command(candidate, ("true",), {}, {}, user=user, scratch=1 << 20, processes=0, filtered=False)
         )
         if trial.returncode == 0:
             return candidate
@@ -64,14 +64,17 @@ def command(
     bwrap: Bubblewrap,
     bot: Sequence[str],
     env: Mapping[str, str],
-    read: Iterable[str],
+    read: Mapping[str, str],
     *,
     user: int | None,
     scratch: int,
     processes: int,
     filtered: bool,
 ) -> tuple[str, ...]:
-    """The command that runs `bot` inside, with `read` bound where it lies, as `user` if we are root."""
+    """The command that runs `bot` inside, as `user` if we are root.
+
+    `read` says what is bound, and where from.
+    """
     words = [bwrap.path, "--unshare-pid", "--unshare-net", "--unshare-ipc", "--unshare-uts"]
     words += ["--unshare-cgroup-try", "--hostname", "bot", "--die-with-parent", "--new-session"]
     words += ["--cap-drop", "ALL"]
@@ -94,7 +97,7 @@ def command(
         # Made by bubblewrap itself, the directories that lead there would be closed to other users.
         for parent in reversed(Path(name).parents[:-1]):
             words += ["--perms", "0755", "--dir", str(parent)]
-        words += ["--ro-bind", name, name]
+        words += ["--ro-bind", read[name], name]
     words += ["--remount-ro", "/dev", "--remount-ro", "/", "--chdir", HOME]
     if filtered:
         words += ["--seccomp", FILTER]

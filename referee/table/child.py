@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from typing import Any, NoReturn
 
 FILTER = "{filter}"  # in the command of a wrapper, where the number of a descriptor is to stand
+_OVERRIDE = 1  # the capability that lets it write, too, what is root's
 REPORT_BYTES = 4096  # what Linux writes to a pipe in one piece
 _WORDS = 300  # characters, of up to 12 bytes each
 _LOADER = "it was built for another system, or the library loader that it names is missing"
@@ -62,6 +63,8 @@ def become(order: Mapping[str, Any], pipes: Sequence[int], report: int, keeper: 
         cage = order["cage"]
         if cage["inside"]:
             _examine(cage["inside"], cage["inside_path"])
+        elif cage["calls"] or order["landlock"]:  # from behind these, less can be seen of what is wrong
+            _examine(order["argv"], order["env"].get("PATH", os.defpath))
         if order["landlock"] is not None:
             _confine(order["landlock"])
         _limit(order["limits"])
@@ -130,7 +133,7 @@ def _filter_calls(cage: Mapping[str, Any], argv: Sequence[str]) -> Sequence[str]
     """Put on the filter of system calls, or hand it to the wrapper that will do so inside."""
     from referee.table import seccomp
 
-    shares_user = cage["user"] in (None, 0) or bool(cage["capabilities"])
+    shares_user = cage["user"] in (None, 0) or _OVERRIDE in cage["capabilities"]
     try:
         filter_ = seccomp.program(cage["calls"], os.getpid(), landlock.abi(), shares_user=shares_user)
         if not cage["inside"]:

@@ -8,6 +8,7 @@ level stops is told in `spec/confinement.md`.  [protocol 2.2]
 from __future__ import annotations
 
 import os
+import shutil
 import tempfile
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -64,7 +65,7 @@ class Confinement:
         path = reach.search_path()
         homes = [home for program in reach.programs(command, path) for home in reach.homes_of(program)]
         if level == "bwrap":
-            return self._wrapped(command, path, [*homes, *own])
+            return self._wrapped(command, path, homes, own)
         user, capabilities = self._user(homes, own)
         cage = Cage(
             scratch=place,
@@ -90,11 +91,14 @@ class Confinement:
             cage=_with_sizes(cage, conditions),
         )
 
-    def _wrapped(self, command: tuple[str, ...], path: str, read: list[str]) -> Launch:
+    def _wrapped(self, command: tuple[str, ...], path: str, homes: list[str], own: list[str]) -> Launch:
         conditions = self.conditions
         bwrap = bubblewrap.find()
         assert isinstance(bwrap, bubblewrap.Bubblewrap)
-        user = users.fresh() if os.geteuid() == 0 else None
+        user = (users.fresh() or users.NOBODY) if os.geteuid() == 0 else None
+        read = {place: place for place in (*homes, *own)}
+        if user is not None and not reach.open_to_all(own, deep=True):
+            read |= self._copied(own)
         argv = bubblewrap.command(
             bwrap,
             command,
@@ -106,6 +110,7 @@ class Confinement:
             filtered=seccomp.offered(),
         )
         cage = Cage(
+            base=str(self._root),
             calls="alone" if seccomp.offered() else "",
             inside=command,
             inside_path=path,
@@ -113,16 +118,34 @@ class Confinement:
         )
         return Launch(argv, environment("/", path), "/", limits(conditions, per_user=False), cage=cage)
 
+    def _copied(self, own: list[str]) -> dict[str, str]:
+        """Copies of a bot's files that any user may read, for one who is not root in a sandbox that root made."""
+        copies = {}
+        for number, name in enumerate(own):
+            copy = self._root / f"{self._started}.{number}"
+            source = Path(name)
+            if source.is_dir():
+                shutil.copytree(source, copy, symlinks=True, ignore=shutil.ignore_patterns(*reach.HIDDEN))
+            elif source.exists():
+                shutil.copy2(source, copy)
+            for path in (copy, *copy.rglob("*")):
+                if not path.is_symlink() and path.exists():
+                    mode = path.stat().st_mode
+                    path.chmod(mode | 0o444 | (0o111 if path.is_dir() or mode & 0o100 else 0))
+            copies[name] = str(copy)
+        return copies
+
     def _own_files(self, seat: SeatRecord) -> list[str]:
-        own = [path for path in _named_files(seat) if _is_its_own(path, seat)]
+        own = _named_files(seat)
         others = {
             path
             for other in self._seats
             if other.seat != seat.seat
-            for path in _named_files(other)
-            if path not in own and _is_its_own(path, other)
+            for path in _named_files(other)[:1]
+            if path not in own[:1]
         }
-        return reach.own_files(seat.files, own, others, self._private)
+        mine = [path for path in own if path not in others]
+        return reach.own_files(seat.files, mine, others, [*self._private, self._root])
 
     def _user(self, homes: Iterable[str], own: Iterable[str]) -> tuple[int | None, tuple[int, ...]]:
         """Whom the bot runs as, if we are root, and what it needs to reach its files all the same.
@@ -199,21 +222,23 @@ def absolute(seat: SeatRecord) -> tuple[str, ...]:
 def _with_sizes(cage: Cage, conditions: Conditions) -> Cage:
     from dataclasses import replace
 
-    return replace(cage, scratch_mb=conditions.scratch_mb, memory_mb=conditions.memory_mb)
+    return replace(
+        cage,
+        base=str(Path(cage.scratch).parent),
+        scratch_mb=conditions.scratch_mb,
+        memory_mb=conditions.memory_mb,
+    )
 
 
 def _named_files(seat: SeatRecord) -> list[Path]:
-    """The files that a seat's command names, as they stand there and where links lead."""
-    found: list[Path] = []
-    for word in absolute(seat):
-        path = Path(word)
-        if word.startswith("/") and "\0" not in word and path.is_file():
-            found += [path, path.resolve()]
-    return list(dict.fromkeys(found))
+    """The files of a bot that its command names, its program or script first."""
+    words = [word for word in absolute(seat) if word.startswith("/") and "\0" not in word]
+    paths = [Path(os.path.normpath(word)) for word in words]
+    return [path for path in paths if path.is_file() and _is_its_own(path, seat)]
 
 
 def _is_its_own(path: Path, seat: SeatRecord) -> bool:
-    """Whether a file that a command names is a part of the bot: its program, or what lies in its directories."""
+    """Whether a file that a command names is a part of the bot: one that lies in its directories."""
     if any(path.is_relative_to(place) for place in reach.SYSTEM):
         return False
-    return str(path) == seat.command[0] or any(path.is_relative_to(place) for place in seat.files)
+    return any(path.is_relative_to(place) for place in seat.files)

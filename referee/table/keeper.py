@@ -55,6 +55,7 @@ class Bot:
         self.why = ""  # why we have ended it, if we have
         self.status = 0
         self.cpu_s = 0.0
+        self.seen_cpu_s = 0.0  # of processes whose end tells nobody what they used, as when a sandbox ends
         self.peak_kb = 0
         self.kin: set[int] = set()  # what it has started, as far as it has been seen
         self.tell_at = 0.0  # its end is told when its kin have ended too, but no later
@@ -201,6 +202,7 @@ class Keeper:
         pipes = self._descriptors.popleft()
         why = "it can have no scratch directory"
         try:
+            self._scratches.bases.add(order["cage"]["base"])
             if path := order["cage"]["scratch"]:
                 self._scratches.prepare(path, order["cage"]["user"], order["key"])
             child.get_ready(order["cage"])
@@ -310,7 +312,7 @@ class Keeper:
                 self._kin.pop(pid, None)
             self._scratches.release(bot.scratch, bot.key)
             if not bot.failed:
-                cpu_ms = round(bot.cpu_s * 1000)
+                cpu_ms = round(max(bot.cpu_s, bot.seen_cpu_s) * 1000)
                 self._tell(
                     event="exited",
                     key=bot.key,
@@ -331,6 +333,7 @@ class Keeper:
                 self._adopt(pid, bot)
             held_kb = usage.memory_kb(pids, bot.memory_mb * 1024)
             bot.peak_kb = max(bot.peak_kb, held_kb)
+            bot.seen_cpu_s = max(bot.seen_cpu_s, usage.cpu_s(pids))
             if bot.memory_mb and held_kb > bot.memory_mb * 1024:
                 self._stop_excess(bot, f"it used more than {bot.memory_mb} MB of memory")
             elif bot.scratch_mb and bot.scratch and self._looks % _LOOKS_PER_MEASURE == 0:

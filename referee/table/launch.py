@@ -51,12 +51,14 @@ class Landlock:
 class Cage:
     """What else surrounds a bot; each field may be left at "nothing".
 
-    The keeper makes `scratch` afresh for every start and removes it afterwards, and ends a bot that fills it
-    with more than `scratch_mb` or uses more than `memory_mb`, with all that it has started.  `user` and
+    The keeper makes `scratch` afresh for every start and removes it afterwards, and `base` when it ends
+    itself.  It ends a bot that fills its scratch with more than `scratch_mb` or uses more than `memory_mb`,
+    with all that it has started.  `user` and
     `capabilities` are for a keeper that is root.  `calls` names a filter of system calls.  `inside` is the
     bot's own command where `argv` is that of a wrapper, to be told from it when it cannot be run.
     """
 
+    base: str = ""
     scratch: str = ""
     scratch_mb: int = 0
     memory_mb: int = 0

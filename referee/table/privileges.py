@@ -12,7 +12,7 @@ DAC_OVERRIDE, DAC_READ_SEARCH = 1, 2
 """The capabilities to enter, read and (the first) run files in spite of their modes."""
 
 _PR_SET_KEEPCAPS, _PR_CAPBSET_DROP, _PR_SET_SECUREBITS, _PR_CAP_AMBIENT = 8, 24, 28, 47
-_NO_ROOT_LOCKED = 0b1111  # uid 0 has no capability of itself, nor by changing ids, for ever
+_NO_ROOT, _NO_FIXUP = 0b11, 0b1100  # for ever: uid 0 has no capability of itself, nor by changing ids
 _AMBIENT_RAISE = 2
 _LAST_CAPABILITY = 63
 _CAPSET = {"x86_64": 126, "aarch64": 91}
@@ -33,9 +33,9 @@ def drop(user: int, kept: Sequence[int]) -> None:
             with contextlib.suppress(OSError):  # there are fewer, or we may not
                 prctl(_PR_CAPBSET_DROP, capability)
     prctl(_PR_SET_KEEPCAPS, 1)
-    if not user:
-        with contextlib.suppress(OSError):
-            prctl(_PR_SET_SECUREBITS, _NO_ROOT_LOCKED)
+    with contextlib.suppress(OSError):
+        # Without the second, access(2) would not count capabilities, and tell Java that its file is not there.
+        prctl(_PR_SET_SECUREBITS, _NO_ROOT | _NO_FIXUP)
     os.setgroups([])
     os.setresgid(user, user, user)
     os.setresuid(user, user, user)

@@ -41,6 +41,9 @@ _PROC: Final = (
 )
 _SYS: Final = ("devices/system/cpu", "devices/system/node", "kernel/mm/transparent_hugepage")
 
+HIDDEN: Final = (".*", "*.stderr.txt", "*.jsonl")
+"""Names in a bot's directory that are never its own."""
+
 _MENTIONED_DEPTH: Final = 50
 _LOOKED_AT: Final = 2_000
 _SHEBANG: Final = 256

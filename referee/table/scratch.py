@@ -1,4 +1,4 @@
-# ruff: noqa: PTH102, PTH104, PTH106, PTH108, PTH120
+# ruff: noqa: PTH102, PTH104, PTH106, PTH108
 """A bot's scratch directory: made empty, measured while the bot runs, gone afterwards whatever lies in it.
 
 Bots leave directories that are locked, or nested deeper than a path can be long, and write all the while.
@@ -30,7 +30,8 @@ class Scratches:
     def __init__(self) -> None:
         self.rubbish: deque[Iterator[None]] = deque()
         self._owners: dict[str, int] = {}
-        self._parents: set[str] = set()
+        self.bases: set[str] = set()
+        """Directories that hold the scratches and more, to be removed at the end."""
 
     def prepare(self, path: str, user: int | None, key: int) -> None:
         """Make an empty directory for a bot; what an earlier process of its seat has left there goes away."""
@@ -38,7 +39,6 @@ class Scratches:
             self.release(path, self._owners[path])
         make(path, user)
         self._owners[path] = key
-        self._parents.add(os.path.dirname(path))
 
     def release(self, path: str, key: int) -> None:
         """Have a bot's directory removed bit by bit, unless it is another's by now."""
@@ -59,10 +59,9 @@ class Scratches:
                 self.rubbish.popleft()
 
     def close(self) -> None:
-        """Remove the directories that the scratches lay in, if nothing else does."""
-        for parent in self._parents:
-            with contextlib.suppress(OSError):
-                os.rmdir(parent)
+        """Remove all that is left: the bots are gone, and the referee may be."""
+        for base in filter(None, self.bases):
+            remove(base)
 
 
 def make(path: str, owner: int | None) -> None:

@@ -13,6 +13,8 @@ _FIRST, _SLOTS, _ARENAS = 1_400_000_000, 4_096, 100_000
 _SMALL_FIRST, _SMALL = 20_000, 40_000
 """For a container that has only the usual 65,536."""
 
+NOBODY: Final = 65_534
+
 _count = itertools.count()
 
 
