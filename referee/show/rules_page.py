@@ -37,15 +37,16 @@ def _list() -> None:
 
 
 def _tell(name: str, changes: Sequence[str]) -> None:
+    lines = rule_lines(read_rules(name, changes))
     people = console()
     title = f"{name} with {', '.join(changes)}" if changes else name
     people.print(Text(f"Hearts by the rules {title}", style="bold"))
     people.print(Text("* differs from the standard game", style="dim"))
     section = ""
-    for line in rule_lines(read_rules(name, changes)):
+    for line in lines:
         if line.section != section:
             section = line.section
-            people.print(Text(f"\n{section}", style="bold underline"))
+            people.print(Text(f"\n{section.capitalize()}", style="bold underline"))
         differs = line.standard is not None
         text = Text("* " if differs else "  ", style="yellow")
         text.append(line.text, style="yellow" if differs else "default")
