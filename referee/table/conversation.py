@@ -16,6 +16,7 @@ from protocol.messages import Notice, Ready, Reply, Request
 from protocol.rules import Clock
 from referee.game.events import Answered, Failed, FaultKind
 from referee.game.match import Match
+from referee.game.views import PROTOCOL
 
 EXIT_GRACE_S: Final = 0.1
 """How long after its stdout ended a process may take to be seen exiting, before it counts as `closed`."""
@@ -223,7 +224,9 @@ class Conversation:
             return self._die(_Charge("closed", "closed its output but did not exit"))
         waited = f"no answer in {self.deadline - self._sent_at:g} s"
         if self._unfinished:
-            waited += f", only an unfinished line of {len(self._unfinished)} bytes: {_shown(self._unfinished)}"
+            waited += (
+                f", only an unfinished line of {len(self._unfinished)} bytes: {_shown(self._unfinished)}"
+            )
         if not self.ready:
             return self._die(_Charge("launch", waited.replace("answer", "ready")))
         return self._fail(list(self._open), _Charge("timeout", waited), round((now - self._sent_at) * 1e6))
@@ -251,12 +254,13 @@ class Conversation:
         elif not isinstance(reply, request.answer):
             what = f"answered with a {reply.__struct_config__.tag}; a {request.answer.__struct_config__.tag} was asked for"
             verdicts += self._fail([reply.id], _Charge("malformed", what, _shown(line)), us)
+        elif type(reply) is Ready and not request.wanted and reply.protocol != PROTOCOL:
+            # The match, which judges the first ready of a seat, did not ask for this one.
+            verdicts += self._die(_Charge("launch", f"speaks protocol {reply.protocol}, not {PROTOCOL}"))
         else:
             self._take_answer(reply, request, us, verdicts)
 
-    def _take_answer(
-        self, reply: Reply, request: _Open, us: int, verdicts: Verdicts
-    ) -> None:
+    def _take_answer(self, reply: Reply, request: _Open, us: int, verdicts: Verdicts) -> None:
         del self._open[reply.id]
         if not self._open:
             self.deadline = math.inf
