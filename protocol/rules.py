@@ -165,11 +165,6 @@ def _kinds(record: type[Struct]) -> dict[str, object]:
     return get_type_hints(record)
 
 
-@cache
-def _hints(record: type[Struct]) -> dict[str, Any]:
-    return get_type_hints(record)
-
-
 def _words_of(kind: object) -> str:
     if kind is bool:
         return "true or false"

@@ -265,8 +265,8 @@ def test_rules_come_back_from_json():
 def test_presets():
     assert list(PRESETS) == [
         "standard", "black_lady", "complete", "parlour", "nowplay", "household", "microsoft", "pagat",
-        "bicycle", "openspiel", "first_trick_blood", "queen_breaks", "omnibus", "omnibus_full", "spot", "three",
-        "five", "six", "black_maria", "duplicate", "short",
+        "bicycle", "openspiel", "first_trick_blood", "queen_breaks", "omnibus", "omnibus_full", "spot",
+        "three", "five", "six", "black_maria", "duplicate", "short",
     ]  # fmt: skip
     for name, fields in PRESETS.items():
         rules = preset(name)
@@ -330,18 +330,30 @@ def test_misspelt_preset(name: str, told: str):
 # --- conditions ------------------------------------------------------------------------------------------
 
 
+CONDITIONS: dict[str, tuple[list[Any], list[Any], str]] = {
+    "turn_ms": ([1, 60_000], [0, -1, 1.5, "2s", None, True], "a whole number from 1 up"),
+    "start_ms": ([1, 60_000], [0, -1, None], "a whole number from 1 up"),
+    "bank_ms": ([0, 60_000], [-1, None], "a whole number from 0 up"),
+    "on_fault": (["retire", "substitute", "hand", "match"], [""], "retire, substitute, hand or match"),
+    "strikes": ([0, 3], [-1, None, True], "a whole number from 0 up"),
+    "sandbox": (["auto", "none", "bwrap"], ["docker", None, True], "auto, none or bwrap"),
+    "anonymous": ([True, False], [1, "yes", None], "true or false"),
+    "freeze": ([True, False], [0, None], "true or false"),
+    "memory_mb": ([0, 4096], [-1, 0.5, None], "a whole number from 0 up"),
+    "scratch_mb": ([0, 4096], [-1, None], "a whole number from 0 up"),
+    "file_mb": ([0, 4096], [-1, None], "a whole number from 0 up"),
+    "processes": ([0, 4096], [-1, None], "a whole number from 0 up"),
+    "open_files": ([0, 4096], [-1, None], "a whole number from 0 up"),
+}
+
+
+def test_the_table_of_conditions_leaves_no_field_out():
+    assert set(CONDITIONS) == set(Conditions.__struct_fields__)
+
+
 @pytest.mark.parametrize(
-    ("field", "good", "bad", "may_be"),
-    [
-        ("turn_ms", [1, 60_000], [0, -1, 1.5, "2s", None, True], "a whole number from 1 up"),
-        ("start_ms", [1, 60_000], [0, -1, None], "a whole number from 1 up"),
-        ("bank_ms", [0, 60_000], [-1, None], "a whole number from 0 up"),
-        ("on_fault", ["retire", "substitute", "hand", "match"], ["", None], "retire, substitute, hand or match"),
-        ("strikes", [0, 3], [-1, None, True], "a whole number from 0 up"),
-        ("sandbox", ["auto", "none", "bwrap"], ["docker", None, True], "auto, none or bwrap"),
-        ("anonymous", [True, False], [1, "yes", None], "true or false"),
-    ],
-)  # fmt: skip
+    ("field", "good", "bad", "may_be"), [(field, *row) for field, row in CONDITIONS.items()], ids=CONDITIONS
+)
 def test_conditions(field: str, good: list[Any], bad: list[Any], may_be: str):
     assert allowed(Conditions, field) == may_be
     for value in good:
