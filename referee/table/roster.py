@@ -106,21 +106,25 @@ def uniquely_named(bots: Sequence[Bot]) -> list[Bot]:
 
 
 def _bundled(word: str) -> Bot:
-    import example_bots
-
     module = BUNDLED[word]
-    import protocol
-    import referee
-
-    packages = [Path(package.__path__[0]) for package in (example_bots, protocol, referee)]
-    folder = packages[0]
+    packages = _packages()
+    folder = Path(packages[0])
     return Bot(
         name=word,
         command=(sys.executable, "-P", "-m", f"example_bots.{module}"),
         cwd=str(folder),
         fingerprint=_hash_of([folder / f"{module}.py"], folder),
-        files=tuple(map(str, packages)),
+        files=packages,
     )
+
+
+def _packages() -> tuple[str, ...]:
+    """Where the packages of the arena are, which every Python bot may import."""
+    import example_bots
+    import protocol
+    import referee
+
+    return tuple(str(Path(package.__path__[0])) for package in (example_bots, protocol, referee))
 
 
 def _from_directory(folder: Path, say: Callable[[str], None]) -> Bot:
@@ -150,8 +154,10 @@ def _from_directory(folder: Path, say: Callable[[str], None]) -> Bot:
         raise ArenaError(
             f"{path}: run starts {first}, which is not on PATH; install it or write a path with a slash."
         )
+    python = any(word.endswith(".py") or Path(word).name.startswith("python") for word in command)
+    files = (str(folder), *(_packages() if python else ()))
     return Bot(
-        name=toml.name, command=tuple(command), cwd=str(folder), fingerprint=fingerprint, files=(str(folder),)
+        name=toml.name, command=tuple(command), cwd=str(folder), fingerprint=fingerprint, files=files
     )
 
 
@@ -205,7 +211,7 @@ def _from_file(path: Path) -> Bot:
         _check_executable(path, "The bot")
         command = (str(path),)
     name = _label_of(path.stem)
-    files = (str(path.parent),)
+    files = (str(path.parent), *(_packages() if path.suffix == ".py" else ()))
     return Bot(
         name=name,
         command=command,
@@ -226,12 +232,13 @@ def _from_command(word: str) -> Bot:
     files = [part.resolve() for part in parts if part.is_file()]
     scripts = files[1:] or files
     name = _label_of(scripts[0].stem)
+    python = any(part.suffix == ".py" or part.name.startswith("python") for part in parts)
     return Bot(
         name=name,
         command=(os.path.abspath(found) if "/" in program else program, *command[1:]),
         cwd=str(here),
         fingerprint=sha256(_hash_of(files, here).encode() + "\0".join(command).encode()).hexdigest(),
-        files=(str(scripts[0].parent),),
+        files=(str(scripts[0].parent), *(_packages() if python else ())),
     )
 
 
