@@ -124,12 +124,12 @@ class Keeper:
         for bot in [bot for bot in self._bots.values() if bot.report in ready]:
             self._settle(bot)
         self._reap()
-        due = time.monotonic() >= self._next_look
-        if self._bots and due:
+        due = bool(self._bots) and time.monotonic() >= self._next_look
+        if due:
             self._look()
-        if self._sweeping or (self._bots and due):
-            self._sweeping = self._orphans.sweep(self._bots)
             self._next_look = time.monotonic() + _LOOK_S
+        if self._sweeping or due:
+            self._sweeping = self._orphans.sweep(self._bots)
         self._take_leave()
         if not self._sweeping:  # what still lives could fill them again
             self._scratches.clear_away()
