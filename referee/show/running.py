@@ -45,7 +45,7 @@ def run(
             f"The rules {rules_name} seat {rules.players} players; {len(words)} bots were named."
         )
     people = console(stderr=as_json)
-    bots = find_bots(words, people.print)
+    bots = find_bots(words, people.print, conditions.sandbox)
     path = log_path or _fresh_path()
     screen = RunScreen(people, quiet=quiet)
     _finish(
@@ -74,8 +74,8 @@ def _finish(
     if hosted is None:
         people.print(f"Interrupted; every bot has been ended. Go on with: arena run --resume {path}")
         sys.exit(_INTERRUPTED)
+    screen.tell_end(hosted.header, hosted.end, hosted.used)
     _tell_stderr(hosted, people)
-    _tell_used(hosted, people)
     people.print(f"log: {hosted.log}")
     if as_json:
         sys.stdout.write(msgspec.json.encode(_summary(hosted)).decode() + "\n")
@@ -114,16 +114,6 @@ def _tell_stderr(hosted: Hosted, people: Console) -> None:
         if said:
             people.print(f"\nthe last that {name} said on stderr:", style="bold")
             people.print(_printable(said[-_STDERR_SHOWN:]), markup=False, style="dim")
-
-
-def _tell_used(hosted: Hosted, people: Console) -> None:
-    """Say what each bot took: time while the others waited, processor time, memory."""
-    for seat, used in zip(hosted.header.seats, hosted.used, strict=True):
-        people.print(
-            f"  {seat.name} thought {used.wall_ms / 1000:.1f} s, used {used.cpu_ms / 1000:.1f} s of processor time"
-            f" and {used.peak_kb / 1024:.0f} MB",
-            style="dim",
-        )
 
 
 def _printable(text: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from typing import Final
 
 from rich.console import Console, Group, RenderableType
@@ -21,6 +22,7 @@ from referee.game.events import (
     PassRecord,
     PlayRecord,
 )
+from referee.record.match_log import Used
 from referee.show import words
 from referee.table.confine import describe
 
@@ -68,8 +70,10 @@ class RunScreen:
                 self._scores = event.scores
             case MatchOverRecord():
                 self.stop()
-                if self._header:
-                    self._print(ranking(self._header, event))
+
+    def tell_end(self, header: MatchRecord, end: MatchOverRecord, used: Sequence[Used]) -> None:
+        """The final ranking, once it is known what each bot has used."""
+        self._print(ranking(header, end, used))
 
     def stop(self) -> None:
         """Take the line at the bottom away."""
@@ -141,12 +145,14 @@ def fault_line(event: FaultRecord, name: str) -> Text:
     return text
 
 
-def ranking(header: MatchRecord, end: MatchOverRecord) -> RenderableType:
-    """The final ranking, best first, and why the match ended."""
+def ranking(header: MatchRecord, end: MatchOverRecord, used: Sequence[Used]) -> RenderableType:
+    """The final ranking, best first, why the match ended, and what each bot took of the machine."""
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
     table.add_column("rank", justify="right")
     table.add_column("name", style="bold")
     table.add_column("points", justify="right")
+    for title in ("thought", "processor", "memory"):
+        table.add_column(title, justify="right", style="dim")
     table.add_column("")
     order = sorted(range(len(header.seats)), key=lambda seat: (end.ranks[seat] if end.ranks else 0, seat))
     for seat in order:
