@@ -151,16 +151,17 @@ def ranking(header: MatchRecord, end: MatchOverRecord, used: Sequence[Used]) -> 
     table.add_column("rank", justify="right")
     table.add_column("name", style="bold")
     table.add_column("points", justify="right")
-    for title in ("thought", "processor", "memory"):
-        table.add_column(title, justify="right", style="dim")
+    for column in ("thought", "computed", "memory"):
+        table.add_column(column, justify="right", style="dim", no_wrap=True)
     table.add_column("")
     order = sorted(range(len(header.seats)), key=lambda seat: (end.ranks[seat] if end.ranks else 0, seat))
     for seat in order:
         rank = str(end.ranks[seat]) if end.ranks else "-"
         style = "green" if rank == "1" else ""
         note = "forfeited" if seat in end.retired else ""
-        table.add_row(
-            rank, header.seats[seat].name, str(end.scores[seat]), Text(note, style="red"), style=style
-        )
+        took = used[seat]
+        cost = (f"{took.wall_ms / 1000:.1f} s", f"{took.cpu_ms / 1000:.1f} s", f"{took.peak_kb / 1024:.0f} MB")
+        row = (rank, header.seats[seat].name, str(end.scores[seat]), *cost, Text(note, style="red"))
+        table.add_row(*row, style=style)
     title = Text(f"The match is over: {words.reason(end, header.rules.target)}.", style="bold")
     return Group("", title, Padding(table, (0, 0, 0, 2), expand=False))
