@@ -70,10 +70,11 @@ def command(
     scratch: int,
     processes: int,
     filtered: bool,
+    write: str = "",
 ) -> tuple[str, ...]:
     """The command that runs `bot` inside, as `user` if we are root.
 
-    `read` says what is bound, and where from.
+    `read` says what is bound, and where from; `write` is bound too and is where it works.
     """
     words = [bwrap.path, "--unshare-pid", "--unshare-net", "--unshare-ipc", "--unshare-uts"]
     words += ["--unshare-cgroup-try", "--hostname", "bot", "--die-with-parent", "--new-session"]
@@ -98,7 +99,11 @@ def command(
         for parent in reversed(Path(name).parents[:-1]):
             words += ["--perms", "0755", "--dir", str(parent)]
         words += ["--ro-bind", read[name], name]
-    words += ["--remount-ro", "/dev", "--remount-ro", "/", "--chdir", HOME]
+    if write:
+        for parent in reversed(Path(write).parents[:-1]):
+            words += ["--perms", "0755", "--dir", str(parent)]
+        words += ["--bind", write, write]
+    words += ["--remount-ro", "/dev", "--remount-ro", "/", "--chdir", write or HOME]
     if filtered:
         words += ["--seccomp", FILTER]
     words.append("--")

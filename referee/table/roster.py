@@ -9,7 +9,6 @@ import os
 import re
 import shlex
 import shutil
-import subprocess
 import sys
 import tomllib
 from collections.abc import Callable, Sequence
@@ -21,7 +20,9 @@ from typing import Any, Final
 import msgspec
 from msgspec import Struct
 
+from protocol.rules import Sandbox
 from referee.errors import ArenaError
+from referee.table import building
 
 BUNDLED: Final = {"random": "random_bot", "duck": "duck", "heuristic": "heuristic"}
 """The bots that come with the arena, and their modules in `example_bots`."""
@@ -65,27 +66,29 @@ class BotToml(Struct, forbid_unknown_fields=True):
     build: str | None = None
 
 
-def find_bots(words: Sequence[str], say: Callable[[str], None] = lambda _: None) -> list[Bot]:
-    """The bots that these command-line words mean, with labels that are unique.  Builds those that need it; `say` is told so.
+def find_bots(
+    words: Sequence[str], say: Callable[[str], None] = lambda _: None, sandbox: Sandbox = "auto"
+) -> list[Bot]:
+    """The bots that these command-line words mean, with labels that are unique.
 
-    Raises ArenaError with one sentence for a word that means no bot that can be started.
+    Builds those that need it, confined at the level `sandbox`; `say` is told so.  Raises ArenaError with one sentence for a word that means no bot that can be started.
     """
-    return uniquely_named([find_bot(word, say) for word in words])
+    return uniquely_named([find_bot(word, say, sandbox) for word in words])
 
 
-def find_bot(word: str, say: Callable[[str], None] = lambda _: None) -> Bot:
+def find_bot(word: str, say: Callable[[str], None] = lambda _: None, sandbox: Sandbox = "auto") -> Bot:
     """The bot that one word means: `NAME=BOT`, a bundled name, a directory, a file, or a quoted command line."""
     if "\0" in word:
         raise ArenaError(f"The bot {word!r} has a NUL character in it; no path or command has.")
     named = _NAMED.fullmatch(word)
     if named and not Path(word).exists():
-        bot = find_bot(named[2], say)
+        bot = find_bot(named[2], say, sandbox)
         return msgspec.structs.replace(bot, name=named[1])
     if word in BUNDLED:
         return _bundled(word)
     path = Path(word)
     if path.is_dir():
-        return _from_directory(path, say)
+        return _from_directory(path, say, sandbox)
     if path.exists():
         return _from_file(path)
     return _from_command(word)
@@ -127,7 +130,7 @@ def _packages() -> tuple[str, ...]:
     return tuple(str(Path(package.__path__[0])) for package in (example_bots, protocol, referee))
 
 
-def _from_directory(folder: Path, say: Callable[[str], None]) -> Bot:
+def _from_directory(folder: Path, say: Callable[[str], None], sandbox: Sandbox) -> Bot:
     path = folder / "bot.toml"
     try:
         toml = msgspec.convert(tomllib.loads(path.read_text()), BotToml)
@@ -144,7 +147,7 @@ def _from_directory(folder: Path, say: Callable[[str], None]) -> Bot:
     folder = folder.resolve()
     fingerprint = _hash_of(_files_below(folder), folder)
     if toml.build:
-        folder = _build(folder, toml.build, fingerprint, say)
+        folder = _build(folder, toml.build, fingerprint, say, sandbox)
     command = _split(toml.run, path)
     first = command[0]
     if "/" in first:
@@ -156,12 +159,10 @@ def _from_directory(folder: Path, say: Callable[[str], None]) -> Bot:
         )
     python = any(word.endswith(".py") or Path(word).name.startswith("python") for word in command)
     files = (str(folder), *(_packages() if python else ()))
-    return Bot(
-        name=toml.name, command=tuple(command), cwd=str(folder), fingerprint=fingerprint, files=files
-    )
+    return Bot(name=toml.name, command=tuple(command), cwd=str(folder), fingerprint=fingerprint, files=files)
 
 
-def _build(source: Path, build: str, fingerprint: str, say: Callable[[str], None]) -> Path:
+def _build(source: Path, build: str, fingerprint: str, say: Callable[[str], None], sandbox: Sandbox) -> Path:
     """Build a copy of a bot's directory in the cache and return where; a bot of the same content is built once."""
     import platformdirs
 
@@ -175,19 +176,11 @@ def _build(source: Path, build: str, fingerprint: str, say: Callable[[str], None
         shutil.rmtree(scratch, ignore_errors=True)
         shutil.copytree(source, scratch, symlinks=True, ignore=shutil.ignore_patterns("__pycache__", ".git"))
         command = _split(build, source / "bot.toml")
-        run = subprocess.run(
-            command,
-            cwd=scratch,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            check=False,
-        )
-        if run.returncode:
-            shown = run.stdout.decode(errors="replace")[-_BUILD_OUTPUT_SHOWN:].rstrip()
-            raise ArenaError(
-                f"Building {source} failed: {build!r} ended with status {run.returncode} and said:\n{shown}"
-            )
+        made = building.build(command, scratch, sandbox)
+        if made.failure:
+            shown = made.output[-_BUILD_OUTPUT_SHOWN:].rstrip()
+            said = f" and said:\n{shown}" if shown else " and said nothing."
+            raise ArenaError(f"Building {source} failed: {build!r} {made.failure}{said}")
         try:
             scratch.rename(built)
         except OSError:
