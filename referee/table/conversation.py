@@ -99,6 +99,11 @@ class Conversation:
         return not (self._outbox or self._due)
 
     @property
+    def asks(self) -> bool:
+        """Whether `send` has a question to write now."""
+        return bool(self._due and not self._open)
+
+    @property
     def indebted(self) -> bool:
         """Whether it has spoken out of turn, which the next request will be charged for: no need to read more of it."""
         return self._debt is not None

@@ -29,7 +29,7 @@ from referee.game.events import (
 )
 from referee.game.match import Match
 from referee.table.conversation import Chair, Verdicts
-from referee.table.launch import Exited, Failed, Keeper, Launch
+from referee.table.launch import Exited, Failed, Keeper, Launch, Thawed
 from referee.table.poller import READ, Poller
 from referee.table.process import Process
 
@@ -187,6 +187,7 @@ class Room:
                 self._poller,
                 self._wake_by,
             )
+            process.freezes = header.conditions.freeze
             self._processes[process.key] = self._seated[key] = process
         process.chairs.add(table.chairs[seat])
         table.processes[seat] = process
@@ -240,12 +241,17 @@ class Room:
                 verdicts += process.on_exit(event, now)
             elif isinstance(event, Failed):
                 verdicts += process.on_start_failure(event.why)
+            elif isinstance(event, Thawed):
+                process.on_thaw()
+                self._newsy.add(process)
             if process.gone:
                 del self._processes[event.key]
                 self.finished.append(process)
                 self._newsy.add(process)
                 if not process.chairs:  # it left between matches, which is no fault
-                    self._seated = {key: seated for key, seated in self._seated.items() if seated is not process}
+                    self._seated = {
+                        key: seated for key, seated in self._seated.items() if seated is not process
+                    }
                     self._may_seat = True
         return verdicts
 

@@ -79,6 +79,9 @@ class Process:
         """Whether the keeper has said its last word on it."""
         self.usage: Exited | None = None
         self.leaving = False
+        self.freezes = False
+        """Whether it is stopped whenever nothing is asked of it, if it plays one table at a time."""
+        self._frozen = self._thawing = False
         self._keeper = keeper
         self._poller = poller
         self._wake_by = wake_by
@@ -108,6 +111,9 @@ class Process:
 
     def flush(self, now: float) -> Verdicts:
         """Write what the conversation has to say, as far as the pipe takes it."""
+        if self._frozen and self.conversation.asks:
+            self._thaw()  # the question is written, and its time begins, when the bot is known to go on
+            return []
         data, verdicts = self.conversation.send(now)
         if data and self.tap:
             self.tap("<", data)
@@ -121,6 +127,25 @@ class Process:
             else:
                 self._write(data)
         return verdicts
+
+    def _freeze(self) -> None:
+        conversation = self.conversation
+        if (
+            self.freezes
+            and not (self._frozen or self.leaving or conversation.dead)
+            and (conversation.ready and conversation.idle and conversation.tables == 1)
+        ):
+            self._frozen = True
+            self._keeper.freeze(self.key)
+
+    def _thaw(self) -> None:
+        if self._frozen and not self._thawing:
+            self._thawing = True
+            self._keeper.thaw(self.key)
+
+    def on_thaw(self) -> None:
+        """It goes on, and can be asked."""
+        self._frozen = self._thawing = False
 
     def on_room(self, _now: float) -> Verdicts:
         """Its stdin takes bytes again."""
@@ -165,6 +190,7 @@ class Process:
         verdicts = conversation.receive(data, now)
         if conversation.indebted or conversation.dead:
             self._poller.forget(self._stdout)
+        self._freeze()
         return verdicts
 
     def on_errors(self, now: float) -> Verdicts:
@@ -204,6 +230,7 @@ class Process:
             if late:
                 self._drop_unsent_requests()
                 verdicts += late
+                self._freeze()
         return verdicts
 
     def _drop_unsent_requests(self) -> None:
@@ -217,6 +244,7 @@ class Process:
         if self.leaving or self.gone:
             return
         self.leaving = True
+        self._thaw()
         self._kill_at = now + LEAVE_GRACE_S
         self.flush(now)
         if not self._unsent:
