@@ -1,4 +1,4 @@
-"""A bot's build, confined as the bot will be: it is the bot's author's program too, and runs before any match."""
+"""A bot's build, confined as the bot will be: it is its author's program too, and runs before any match."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _TOOLCHAINS: Final = (
 
 
 class Built(Struct, frozen=True):
-    """How a build ended: an empty `failure`, or what went wrong as the end of a sentence, and what it said."""
+    """How a build ended: an empty `failure`, or what went wrong as the end of a sentence; what it said."""
 
     failure: str
     output: str

@@ -119,7 +119,7 @@ class Confinement:
         return Launch(argv, environment("/", path), "/", limits(conditions, per_user=False), cage=cage)
 
     def _copied(self, own: list[str]) -> dict[str, str]:
-        """Copies of a bot's files that any user may read, for one who is not root in a sandbox that root made."""
+        """Copies of a bot's files that any user may read, for a bot that is not root in root's sandbox."""
         copies = {}
         for number, name in enumerate(own):
             copy = self._root / f"{self._started}.{number}"

@@ -34,7 +34,7 @@ def drop(user: int, kept: Sequence[int]) -> None:
                 prctl(_PR_CAPBSET_DROP, capability)
     prctl(_PR_SET_KEEPCAPS, 1)
     with contextlib.suppress(OSError):
-        # Without the second, access(2) would not count capabilities, and tell Java that its file is not there.
+        # Without the second, access(2) would count no capability, and tell Java that its file is not there.
         prctl(_PR_SET_SECUREBITS, _NO_ROOT | _NO_FIXUP)
     os.setgroups([])
     os.setresgid(user, user, user)

@@ -1,4 +1,4 @@
-"""What surrounds a bot at every level of confinement: what it finds, what it may use, and what is left of it."""
+"""What surrounds a bot at every level of confinement: what it finds, what it may use, what is left of it."""
 
 from __future__ import annotations
 
@@ -101,7 +101,8 @@ def test_it_finds_a_clean_world(cell, level: str, monkeypatch: pytest.MonkeyPatc
         print(sorted(os.environ))
         print(os.listdir("."))
         open("file", "w").write("mine")
-        print(open(os.environ["TMPDIR"] + "/file").read(), os.environ["HOME"] == os.environ["TMPDIR"] == os.getcwd())
+        home = os.environ["HOME"]
+        print(open(home + "/file").read(), home == os.environ["TMPDIR"] == os.getcwd())
         print(os.getsid(0) == os.getpid() or os.getsid(0) < os.getpid(), sorted(os.listdir("/proc/self/fd"))[:3])
         try:
             os.fstat(4)
@@ -493,8 +494,8 @@ def _drain(descriptor: int) -> bytes:
 
 AWKWARD = """
 import os, time
-os.mkdir("locked"); os.mkdir("locked/inside"); open("locked/inside/file", "w").close(); os.chmod("locked/inside", 0)
-os.chmod("locked", 0)
+os.mkdir("locked"); os.mkdir("locked/inside"); open("locked/inside/file", "w").close()
+os.chmod("locked/inside", 0); os.chmod("locked", 0)
 os.symlink("/", "root-of-all"); os.symlink("loop", "loop"); os.mkfifo("pipe")
 open(os.fsdecode(b"\\xff\\n"), "w").close()
 here = os.getcwd()
@@ -533,8 +534,8 @@ from referee.table.confine import Confinement
 from referee.table.launch import Keeper
 level, folder = sys.argv[1:]
 with Confinement(conditions_from({"sandbox": level})) as confinement, Keeper.start() as keeper:
-    seat = SeatRecord(seat=0, name="bot", command=("sh", "-c", "(setsid sleep 1000 &) ; echo here; sleep 1000"),
-                      cwd=folder, files=(folder,))
+    words = "(setsid sleep 1000 &) ; echo here; sleep 1000"
+    seat = SeatRecord(seat=0, name="bot", command=("sh", "-c", words), cwd=folder, files=(folder,))
     spawned = [keeper.spawn(confinement.launch(seat)) for _ in range(3)]
     for each in spawned:
         os.set_blocking(each.stdout, True)
