@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import fcntl
 import os
 import threading
 from pathlib import Path
@@ -82,7 +83,7 @@ class MatchLog:
         """Start a new log.  Raises LogError if the file exists: a log is never overwritten."""
         try:
             flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND | os.O_CLOEXEC
-            return cls(path, os.open(path, flags, 0o600))
+            return cls(path, _held(path, os.open(path, flags, 0o600)))
         except FileExistsError:
             raise LogError(f"{path} exists and is never overwritten; name another file with --log.") from None
         except OSError as error:
@@ -94,7 +95,7 @@ class MatchLog:
     def reopen(cls, path: Path, length: int) -> MatchLog:
         """Go on with a log whose first `length` bytes are good."""
         try:
-            descriptor = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CLOEXEC)
+            descriptor = _held(path, os.open(path, os.O_RDWR | os.O_APPEND | os.O_CLOEXEC))
             os.ftruncate(descriptor, length)
             if length and os.pread(descriptor, 1, length - 1) != b"\n":
                 os.write(descriptor, b"\n")
@@ -158,6 +159,18 @@ class MemoryLog:
 
     def sync(self) -> None:
         """Nothing to do: what is kept in memory is lost with it."""
+
+
+def _held(path: Path, descriptor: int) -> int:
+    """Lock the file for as long as it is open, so that nobody goes on with a match that is being played."""
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        os.close(descriptor)
+        raise LogError(f"{path} is being written by another arena; wait for it, or end it.") from None
+    except OSError:  # a file system without locks: better unlocked than not at all
+        pass
+    return descriptor
 
 
 def read_log(path: Path) -> LogFile:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import msgspec
 from msgspec.structs import replace
 
-from protocol.cards import CARD, set_of
+from protocol.cards import CardName, set_of
 from protocol.messages import Pass, Play, Ready
 from referee.game.deal import deal
 from referee.game.events import (
@@ -122,11 +122,15 @@ class _Fold:
     def _passed(self, line: LogLine) -> Input:
         record = line.record
         if isinstance(record, PassRecord):
+            if set_of(record.cards) & ~self.match.dealt[record.seat]:
+                raise self._error(line.number, f"seat {record.seat} does not hold all of these cards")
             return Answered(record.seat, Pass(0, record.cards, record.note), record.us)
         if not isinstance(record, FaultRecord):
             raise self._error(line.number, "a pass or a fault should stand here")
         if record.kind == "illegal_pass":
-            return Answered(record.seat, Pass(0, record.cards or ()), record.us)
+            return Answered(record.seat, Pass(0, self._offered(line, record)), record.us)
+        if record.kind == "illegal_play":
+            raise self._error(line.number, "cards are passed here, and none are played")
         return _failure(record)
 
     def _played(self, line: LogLine) -> Input:
@@ -134,10 +138,18 @@ class _Fold:
         if isinstance(record, PlayRecord) and not record.by:
             return Answered(record.seat, Play(0, record.card, record.note), record.us)
         if isinstance(record, FaultRecord):
-            if record.kind == "illegal_play" and record.cards and record.cards[0] in CARD:
-                return Answered(record.seat, Play(0, record.cards[0]), record.us)
+            if record.kind == "illegal_play":
+                return Answered(record.seat, Play(0, self._offered(line, record)[0]), record.us)
+            if record.kind == "illegal_pass":
+                raise self._error(line.number, "cards are played here, and none are passed")
             return _failure(record)
         raise self._error(line.number, f"seat {self.match.hand.turn} should play a card here")
+
+    def _offered(self, line: LogLine, record: FaultRecord) -> tuple[CardName, ...]:
+        """The cards of an illegal pass or play, to be judged again instead of believed."""
+        if record.cards is None or (not record.cards and record.kind == "illegal_play"):
+            raise self._error(line.number, f"the cards of this {record.kind} are missing")
+        return record.cards
 
     def _feed(self, number: int, what: Input) -> None:
         try:
