@@ -1,4 +1,4 @@
-"""The order of groups: every group once a round, pairs even in every prefix, and the old order within the new."""
+"""The order of groups: each once a round, pairs even in every prefix, and the old order within the new."""
 
 from collections import Counter
 from itertools import combinations
@@ -26,7 +26,7 @@ def test_each_group_once_a_round_and_pairs_even_in_every_prefix(bots, seats):
     meetings = met((), bots)
     for group in groups:
         meetings.update(combinations(group, 2))
-        # The measured worst is 7, of 210 meetings; groups in random order come to 18 for twelve bots at four seats.
+        # Measured.  For twelve bots at four seats, groups in random order come to 18.
         assert max(meetings.values()) - min(meetings.values()) <= (5 if seats <= 4 else 7)
     assert set(meetings.values()) == {comb(bots - 2, seats - 2)}
 

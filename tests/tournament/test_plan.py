@@ -1,4 +1,4 @@
-"""Plans: what is refused and in which words, TOML there and back, and what may change in a tournament under way."""
+"""Plans: what is refused and in which words, TOML there and back, and what may change under way."""
 
 import tomllib
 
@@ -125,7 +125,8 @@ def test_a_plan_that_is_not_toml():
         ),
         (
             {"bots": tuple(map(Entrant, "abdc"))},
-            "The bots were a, b, c, d and are now a, b, d, c; new ones go to the end, and to take one out is to withdraw it.",
+            "The bots were a, b, c, d and are now a, b, d, c; new ones go to the end, and to take one out "
+            "is to withdraw it.",
         ),
         (
             {"bots": (Entrant("a", fingerprint="f"), *map(Entrant, "bcd"))},

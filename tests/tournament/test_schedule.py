@@ -1,4 +1,4 @@
-"""The matches of a plan: seatings, pass directions, ids that last, batches a process may play, and a million deals."""
+"""The matches of a plan: seatings, pass directions, ids that last, batches, and a million deals."""
 
 import tracemalloc
 from collections import Counter, defaultdict
