@@ -35,6 +35,11 @@ class Chair:
         self.seat = seat
         self.bank_ms: float = match.header.conditions.bank_ms
 
+    def debit(self, us: int) -> None:
+        """Take what a turn has used over its time out of the bank.  [protocol 5.4]"""
+        over_ms = us / 1000 - self.match.header.conditions.turn_ms
+        self.bank_ms = max(0.0, self.bank_ms - max(0.0, over_ms))
+
 
 Verdict: TypeAlias = tuple[Chair, Answered | Failed]
 """What became of something that a chair was asked."""
@@ -283,9 +288,8 @@ class Conversation:
             verdicts.append((chair, Answered(chair.seat, reply, us)))
 
     def _debit(self, chair: Chair, us: int) -> None:
-        """Take what a turn used over its time out of the seat's bank.  [protocol 5.4]"""
         if self.tables == 1:
-            chair.bank_ms = max(0.0, chair.bank_ms - max(0.0, us / 1000 - self.clock.turn_ms))
+            chair.debit(us)
 
     def _take_stray(self, id: int, line: bytes, us: int) -> Verdicts:
         """A well-formed answer to nothing that is open: late, given twice, or never asked for."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import secrets
 import shutil
@@ -100,34 +101,39 @@ async def host_again(log_path: Path, *, watch: Watch | None = None) -> Hosted:
     match = replayed.match
     if match.end and not replayed.owed:
         raise LogError(f"The match in {log_path} is over; read it with: arena replay {log_path}")
-    past = [line.record for line in file.lines if line.offset < replayed.length]
+    _check_still_there(match)
+    past = [
+        line.record
+        for line in file.lines
+        if line.offset < replayed.length and not isinstance(line.record, Remark)
+    ]
     log = MatchLog.reopen(log_path, replayed.length)
     effects: list[Effect] = [Record(event) for event in replayed.owed]
-    _check_still_there(match)
     for event in (match.header, *past):
-        if watch and not isinstance(event, Remark):
+        if watch:
             watch(event)
     log.write(ResumeRecord(_now(), referee.__version__))
     if match.wants_deal:
         effects += match.advance(Dealt(deal(match.header.seed, match.hand_number, match.book)))
     elif not match.end:
         effects += [Ask(seat) for seat in sorted(match.awaiting)]
-    faults = [event for event in past if isinstance(event, FaultRecord)]
-    return await _play(match, effects, log, watch, faults)
+    return await _play(match, effects, log, watch, past)
 
 
 def _check_still_there(match: Match) -> None:
     """A bot that has been moved away is no fault of its own."""
     for seat in match.header.seats:
-        if not Path(seat.cwd).is_dir() or shutil.which(seat.command[0]) is None:
+        program = seat.command[0] if seat.command else ""
+        if not os.path.isdir(seat.cwd) or "\0" in program or shutil.which(program) is None:  # noqa: PTH112
             raise ArenaError(
-                f"The bot {seat.name} is no longer there: {seat.command[0]} in {seat.cwd}; put it back to go on."
+                f"The bot {seat.name} is no longer there: {program} in {seat.cwd}; put it back to go on."
             )
 
 
 async def _play(
-    match: Match, effects: Sequence[Effect], log: MatchLog, watch: Watch | None, faults: list[FaultRecord]
+    match: Match, effects: Sequence[Effect], log: MatchLog, watch: Watch | None, past: Sequence[Event]
 ) -> Hosted:
+    faults = [event for event in past if isinstance(event, FaultRecord)]
     thought_us = [0] * match.book.seats
 
     def look(event: Event) -> None:
@@ -147,8 +153,12 @@ async def _play(
         launches = [
             None if seat.seat in match.retired else confinement.launch(seat) for seat in match.header.seats
         ]
+        table = Table(match, log, launches, effects, watch=look)
+        for event in past:
+            if isinstance(event, PassRecord | PlayRecord | FaultRecord):
+                table.chairs[event.seat].debit(event.us or 0)
         try:
-            await room.run([Table(match, log, launches, effects, watch=look)])
+            await room.run([table])
         finally:
             stderr = room.stderr()
             _keep_stderr(log.path, stderr)
@@ -169,13 +179,16 @@ def _used(room: Room, name: str, thought_us: int) -> Used:
 
 
 def _keep_stderr(log: Path, stderr: dict[str, bytes]) -> None:
-    """Write what each bot said on stderr beside the log, for its author."""
+    """Write what each bot said on stderr beside the log, for its author: as far as there is room for it."""
     for name, said in stderr.items():
         if said:
             path = log.with_name(f"{log.stem}.{name}.stderr.txt")
-            descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
-            with open(descriptor, "ab") as file:
-                file.write(said)
+            with contextlib.suppress(
+                OSError
+            ):  # a full disk has been told of, or the match ended well without it
+                descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+                with open(descriptor, "ab") as file:
+                    file.write(said)
 
 
 def _now() -> str:

@@ -101,6 +101,8 @@ class Room:
         try:
             await self._loop()
         finally:
+            for process in self._processes.values():  # there are some if the match was broken off
+                process.abandon()
             self._poller.close()
 
     async def _loop(self) -> None:

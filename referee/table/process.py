@@ -256,6 +256,10 @@ class Process:
             self.leaving = True
             self._keeper.kill(self.key)
 
+    def abandon(self) -> None:
+        """Close its pipes: nobody is there any more to hear it.  The keeper sees to its end."""
+        self._finish()
+
     def on_start_failure(self, why: str) -> Verdicts:
         """The keeper could not start it."""
         self._finish()

@@ -56,8 +56,9 @@ def in_hand_1(request: Message) -> bool:
 
 @MIXED.says
 def fickle(turn: Turn) -> Iterator[bytes] | list[bytes]:
-    """Commits one of many petty misdeeds at about every Nth (8th) request, chosen by its seed."""
-    where = (turn.request.get("hand", 0), turn.request["id"])
+    """Commits one of many petty misdeeds at about every Nth (8th) request, by seed and place."""
+    request = turn.request
+    where = (request.get("hand", 0), request["type"] == "play", len(request.get("tricks", ())))
     dice = mix(turn.bot.seed or 0, *where)
     if dice % (turn.argument or 8):
         return [turn.line]

@@ -7,7 +7,7 @@ import os
 import shutil
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -66,10 +66,11 @@ class Stage:
         *,
         seed: str = "stage",
         rules: dict[str, Any] | None = None,
+        look: Callable[[Event], None] | None = None,
         **conditions: Any,
     ) -> Seen:
-        """Play a match and watch it."""
-        seen = Seen()
+        """Play a match and watch it, with `look` if somebody else wants to."""
+        seen = Seen(look)
         fields = {"target": None, "max_hands": 1} | (rules or {})
         seen.hosted = await host(
             bots,
@@ -87,12 +88,15 @@ class Seen:
 
     hosted: Hosted
 
-    def __init__(self) -> None:
+    def __init__(self, look: Callable[[Event], None] | None = None) -> None:
+        self._look = look
         self.records: list[tuple[float, Event]] = []
         self.began = time.monotonic()
 
     def watch(self, event: Event) -> None:
         self.records.append((time.monotonic(), event))
+        if self._look:
+            self._look(event)
 
     @property
     def faults(self) -> list[FaultRecord]:
@@ -164,7 +168,8 @@ def moves(log: Path) -> list[bytes]:
         line = msgspec.json.decode(row)
         if line["type"] in ("resume", "used"):
             continue
-        for field in ("us", "id", "started"):
+        ids = ("reply",) if "cards" in line else ("reply", "detail")
+        for field in ("us", "id", "started", *ids):  # who is started anew counts its requests from 1 again
             line.pop(field, None)
         lines.append(msgspec.json.encode(line))
     return lines
