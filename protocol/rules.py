@@ -243,5 +243,5 @@ def _check_together(rules: Rules) -> None:
         raise RulesError("The rules target and max_hands are both null: the match would never end; set one.")
 
 
-def _tupled(value: object) -> Any:  # noqa: ANN401
+def _tupled(value: object) -> Any:
     return tuple(value) if isinstance(value, list) else value

@@ -6,7 +6,6 @@ cannot be found from a deal.
 
 from collections.abc import Iterator
 from hashlib import sha256
-from itertools import count
 
 from protocol.cards import Card, CardSet, each
 from referee.game.rulebook import Rulebook
@@ -49,8 +48,10 @@ def caretaker_pass(seed: str, hand: int, seat: int, cards: CardSet, count: int) 
 
 def _stream(seed: str, hand: int) -> Iterator[int]:
     """The bytes of a hand, without end.  [dealing 2.1]"""
-    for block in count():
+    block = 0
+    while True:
         yield from _block(seed, b"deal", hand, block)
+        block += 1
 
 
 def _number(seed: str, hand: int, seat: int, trick: int) -> int:

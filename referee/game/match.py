@@ -282,9 +282,7 @@ class Match:
                 out.append(Ask(hand.turn))
                 return
             self._caretaker_plays(out)
-        scored = score_hand(
-            self.book, hand.won, hand.tricks_won, self.scores, self.hand_number - 1, self.retired
-        )
+        scored = score_hand(self.book, hand.won, hand.tricks_won, self.scores, self.retired)
         self._end_hand(scored.points, scored.moon, out)
 
     def _judge_play(self, what: Answered | Failed, out: list[Effect]) -> None:

@@ -59,7 +59,7 @@ def why_illegal(book: Rulebook, hand: CardSet, card: Card, led: CardSet, first_t
     if not bit & hand:
         return "not in your hand"
     if led and hand & led:
-        return f"must follow {SUIT_WORDS[(led & -led).bit_length() // 13]}"
+        return f"must follow {SUIT_WORDS[(led.bit_length() - 1) // 13]}"
     if led:
         has_others = hand & ~book.barred_on_first_trick
         return "no point card on the first trick" if has_others else "must discard a heart"

@@ -19,12 +19,11 @@ def score_hand(
     won: Sequence[CardSet],
     tricks_won: Sequence[int],
     totals: Sequence[int],
-    hands_played: int = 0,
     retired: Collection[int] = (),
 ) -> Scored:
     """The points of a finished hand, from the cards and number of tricks that each seat won.  [rules 6, 7]
 
-    `totals` are the scores and `hands_played` the hands before this one; only the `safe` moon looks at them.
+    `totals` are the scores before this hand; only the `safe` moon looks at them, and at who has retired.
     """
     moon = moon_shooter(book, won)
     if moon is None:
@@ -37,8 +36,7 @@ def score_hand(
     points = _with_extras(book, subtracted if book.rules.moon == "subtract" else added, won, tricks_won, moon)
     if book.rules.moon == "safe":
         after = [total + more for total, more in zip(totals, points, strict=True)]
-        lost = winners(after, retired) != [moon]
-        if lost and end_of_match(book, after, hands_played + 1, retired) == "target":
+        if ends_by_target(book, after, retired) and winners(after, retired) != [moon]:
             points = _with_extras(book, subtracted, won, tricks_won, moon)
     return Scored(points, moon)
 
@@ -69,16 +67,22 @@ def _with_extras(
 def end_of_match(
     book: Rulebook, totals: Sequence[int], hands_played: int, retired: Collection[int] = ()
 ) -> Literal["target", "max_hands"] | None:
-    """Why the match is over after a hand, or None when it goes on.  [rules 8.1, 8.2, 8.5]
-
-    A retired seat's total may end the match, but it is no lowest.  At the cap of hands a tie is shared.
-    """
-    target, cap = book.rules.target, book.rules.max_hands
-    if target is not None and max(totals) >= target:
-        decided = book.rules.tie == "shared" or len(winners(totals, retired)) == 1
-        if decided:
-            return "target"
+    """Why the match is over after a hand, or None when it goes on.  At the cap a tie is shared.  [rules 8]"""
+    if ends_by_target(book, totals, retired):
+        return "target"
+    cap = book.rules.max_hands
     return "max_hands" if cap is not None and hands_played >= cap else None
+
+
+def ends_by_target(book: Rulebook, totals: Sequence[int], retired: Collection[int] = ()) -> bool:
+    """Whether these totals end the match.  [rules 8.1, 8.2, 8.6]
+
+    A retired seat's total may end it, but is no lowest.
+    """
+    target = book.rules.target
+    if target is None or max(totals) < target:
+        return False
+    return book.rules.tie == "shared" or len(winners(totals, retired)) == 1
 
 
 def winners(totals: Sequence[int], retired: Collection[int] = ()) -> list[int]:

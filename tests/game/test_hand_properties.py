@@ -63,7 +63,7 @@ def test_hand_follows_the_plain_rulebook(dealt: tuple[Rulebook, list[CardSet]], 
     totals = [lot.randrange(0, 120) for _ in range(book.seats)]
     played = lot.randrange(0, 20)
     retired = lot.sample(range(book.seats), lot.choice([0, 0, 1, 2]))
-    scored = score_hand(book, hand.won, hand.tricks_won, totals, played, retired)
+    scored = score_hand(book, hand.won, hand.tricks_won, totals, retired)
     assert (list(scored.points), scored.moon) == plain.score(rules, won, tricks_won, totals, played, retired)
 
 

@@ -68,10 +68,11 @@ def test_trick(vector: Vector):
 def test_scoring(vector: Vector):
     rules = rules_from(vector["rules"])
     totals = vector.get("totals", [0] * rules.players)
-    before = (totals, vector.get("hands_played", 0), vector.get("retired", []))
+    retired = vector.get("retired", [])
     won = [set_of(taken) for taken in vector["taken"]]
-    points, moon = score_hand(rulebook(rules), won, vector["tricks_won"], *before)
+    points, moon = score_hand(rulebook(rules), won, vector["tricks_won"], totals, retired)
     assert (list(points), moon) == (vector["scores"], vector["moon"])
+    before = (totals, vector.get("hands_played", 0), retired)
     plainly = plain.score(rules, vector["taken"], vector["tricks_won"], *before)
     assert plainly == (vector["scores"], vector["moon"])
 
