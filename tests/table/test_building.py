@@ -56,7 +56,7 @@ def test_compilers_work(folder: Path, level: str, language: str, compiler: str) 
 def test_what_a_build_may_not_do(folder: Path, level: str, attempt: str) -> None:
     (folder.parent / "secret").write_text("hunter2")
     built = building.build(["sh", "-c", attempt.format(folder.parent)], folder, level)
-    assert built.failure
+    assert built.failure or level == "bwrap"  # in whose own /tmp it may write
     assert "hunter2" not in built.output
     assert not (folder.parent / "made").exists()
 
