@@ -1,0 +1,347 @@
+"""A tournament's directory: the plan, the results, the logs, what bots said, and a lock that one run holds.
+
+Results are rows of an SQLite database, one a match, keyed by match id; logs lie beside them in a database of
+their own, for they take most of the room and nobody counts with them.  What is committed is whole deals, and
+nothing that is committed is ever lost or changed.  The layout and both schemas are in `spec/tournament.md`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import sqlite3
+import zlib
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from types import TracebackType
+from typing import Final, Literal, Self, TypeAlias
+
+import msgspec
+from msgspec import Struct
+
+from referee.errors import ArenaError
+from referee.tournament.plan import Plan, plan_from_toml, plan_to_toml
+from referee.tournament.results import Fault, HandResult, Result
+from referee.tournament.work import LineupRow, MatchRow, Played, rules_hash
+
+FORMAT: Final = 1
+"""The version of the schema, kept in the database's `user_version`."""
+
+RESULTS_SCHEMA: Final = """
+CREATE TABLE lineup (
+    id TEXT PRIMARY KEY,
+    seats TEXT NOT NULL,
+    fingerprints TEXT NOT NULL,
+    rules TEXT NOT NULL,
+    counts INTEGER NOT NULL
+) WITHOUT ROWID;
+CREATE TABLE match (
+    id TEXT PRIMARY KEY,
+    deal TEXT NOT NULL,
+    first_hand INTEGER NOT NULL,
+    lineup TEXT NOT NULL REFERENCES lineup (id),
+    hands TEXT NOT NULL,
+    retired TEXT NOT NULL,
+    stand_ins TEXT NOT NULL,
+    faults TEXT NOT NULL,
+    us TEXT NOT NULL,
+    played TEXT NOT NULL
+);
+CREATE INDEX match_deal ON match (deal);
+"""
+LOGS_SCHEMA: Final = """
+CREATE TABLE log (
+    match TEXT PRIMARY KEY,
+    gz BLOB NOT NULL
+);
+"""
+
+_STDERR_KEPT: Final = 1 << 20
+_CACHE_KB: Final = 32_768
+_FROM: Final = "FROM match JOIN lineup ON lineup.id = lineup"
+_COUNTING: Final = f"SELECT match.id, deal, seats, hands, retired, faults, us {_FROM} WHERE counts"
+_hands = msgspec.json.Decoder(tuple[HandResult, ...])
+_faults = msgspec.json.Decoder(tuple[Fault, ...])
+_numbers = msgspec.json.Decoder(tuple[int, ...])
+_labels = msgspec.json.Decoder(tuple[str, ...])
+
+Order: TypeAlias = Literal["match.id", "deal"]
+
+
+class Incident(Struct, frozen=True):
+    """A line of the journal: something that happened to the tournament as a whole."""
+
+    at: str
+    what: str
+
+
+class Store:
+    """A tournament's directory.  `open` it for a run, which no other may do meanwhile, or `read` it."""
+
+    def __init__(self, folder: Path, results: sqlite3.Connection, logs: sqlite3.Connection) -> None:
+        self.folder = folder
+        self._results = results
+        self._logs = logs
+        self._lock = -1
+
+    @classmethod
+    def open(cls, folder: Path) -> Store:
+        """Open a directory to play into; it is made if it is not there.  Raises ArenaError."""
+        try:
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            if not (folder / "results.db").exists() and any(
+                name.name not in ("lock", "plan.toml") for name in folder.iterdir()
+            ):
+                raise ArenaError(f"{folder} holds files, but no tournament; name a new directory.")
+            lock = _lock(folder)
+        except OSError as error:
+            raise ArenaError(f"Cannot use {folder} for a tournament: {error.strerror}.") from None
+        try:
+            store = cls(
+                folder,
+                _connect(folder / "results.db", RESULTS_SCHEMA),
+                _connect(folder / "logs.db", LOGS_SCHEMA),
+            )
+        except BaseException:
+            os.close(lock)
+            raise
+        store._lock = lock
+        return store
+
+    @classmethod
+    def read(cls, folder: Path) -> Store:
+        """Open a tournament to look at it, also while it is being played.  Raises ArenaError."""
+        if not (folder / "results.db").is_file():
+            raise ArenaError(f"There is no tournament in {folder}: it has no results.db.")
+        return cls(folder, _connect(folder / "results.db"), _connect(folder / "logs.db"))
+
+    def close(self) -> None:
+        """Close the databases and let the next run in."""
+        for database in (self._results, self._logs):
+            with contextlib.suppress(sqlite3.Error):
+                database.close()
+        if self._lock >= 0:
+            os.close(self._lock)
+            self._lock = -1
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    # --- the plan and the journal ------------------------------------------------------------------------
+
+    @property
+    def plan(self) -> Plan | None:
+        """The plan that was written here last; None in a new directory."""
+        path = self.folder / "plan.toml"
+        try:
+            return plan_from_toml(path.read_text())
+        except FileNotFoundError:
+            return None
+        except (OSError, UnicodeDecodeError) as error:
+            raise ArenaError(f"Cannot read {path}: {error}.") from None
+        except ArenaError as error:
+            raise ArenaError(f"{path} cannot be used. {error}") from None
+
+    def write_plan(self, plan: Plan) -> None:
+        """Write the plan, whole or not at all, and mark which of the results it stands behind."""
+        path = self.folder / "plan.toml"
+        fresh = path.with_suffix(".new")
+        try:
+            descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+            with open(descriptor, "w") as file:
+                file.write(plan_to_toml(plan))
+                file.flush()
+                os.fsync(file.fileno())
+            fresh.replace(path)
+        except OSError as error:
+            raise ArenaError(f"Cannot write {path}: {error.strerror}.") from None
+        self._mark(plan)
+
+    def note(self, what: str) -> None:
+        """Add a line to the journal."""
+        line = msgspec.json.encode(Incident(_now(), what)) + b"\n"
+        self._append(self.folder / "journal.jsonl", line)
+
+    # --- results in --------------------------------------------------------------------------------------
+
+    def keep(self, played: Played) -> int:
+        """Put whole deals on the disk and return how many matches of them are new: the first result stands.
+
+        Logs go first, so that a result always has its log; one without a result is written over when its
+        match is played again.
+        """
+        with self._telling():
+            fresh = [row for row in played.matches if not self._has(row[0])]
+            new = {row[0] for row in fresh}
+            with self._logs:
+                self._logs.executemany(
+                    "INSERT OR REPLACE INTO log VALUES (?, ?)", [log for log in played.logs if log[0] in new]
+                )
+            with self._results:
+                self._insert(played.lineups, fresh)
+        self._keep_stderr(played.stderr)
+        return len(fresh)
+
+    def _insert(self, lineups: Iterable[LineupRow], matches: Iterable[MatchRow]) -> None:
+        self._results.executemany("INSERT OR IGNORE INTO lineup VALUES (?, ?, ?, ?, 1)", lineups)
+        self._results.executemany("INSERT INTO match VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", matches)
+
+    def _has(self, match: str) -> bool:
+        return self._results.execute("SELECT 1 FROM match WHERE id = ?", (match,)).fetchone() is not None
+
+    def _mark(self, plan: Plan) -> None:
+        """Mark the line-ups that the plan stands behind: its bots as they are now, and its rules."""
+        rules, prints = rules_hash(plan), {bot.name: bot.fingerprint for bot in plan.bots}
+        with self._telling(), self._results:
+            rows = self._results.execute("SELECT id, seats, fingerprints, rules FROM lineup").fetchall()
+            marks = [
+                (
+                    by == rules
+                    and [prints.get(bot) for bot in _labels.decode(seats)] == [*_labels.decode(content)],
+                    id_,
+                )
+                for id_, seats, content, by in rows
+            ]
+            self._results.executemany("UPDATE lineup SET counts = ? WHERE id = ?", marks)
+
+    def _keep_stderr(self, stderr: Mapping[str, bytes]) -> None:
+        """Keep what bots at fault have said: the first MiB of it all, and the last batch's."""
+        for name, said in stderr.items():
+            first = self.folder / "stderr" / f"{name}.txt"
+            with contextlib.suppress(OSError):
+                if first.exists() and first.stat().st_size > _STDERR_KEPT:
+                    first.with_name(f"{name}.last.txt").unlink(missing_ok=True)
+                    self._append(first.with_name(f"{name}.last.txt"), said)
+                    continue
+            self._append(first, said)
+
+    def _append(self, path: Path, data: bytes) -> None:
+        try:
+            path.parent.mkdir(mode=0o700, exist_ok=True)
+            descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+            with open(descriptor, "ab") as file:
+                file.write(data)
+        except OSError as error:
+            raise ArenaError(f"Cannot write {path}: {error.strerror}.") from None
+
+    # --- results out -------------------------------------------------------------------------------------
+
+    @property
+    def matches(self) -> int:
+        """How many matches have been played, those that no longer count among them."""
+        with self._telling():
+            found: int = self._results.execute("SELECT count(*) FROM match").fetchone()[0]
+        return found
+
+    def results(self, order: Order) -> Iterator[Result]:
+        """All results that count, one at a time, by deal or by match id."""
+        with self._telling():
+            for row in self._results.execute(f"{_COUNTING} ORDER BY {order}"):
+                yield _result(row)
+
+    def of_deal(self, deal: str) -> list[Result]:
+        """The results of one deal."""
+        with self._telling():
+            rows = self._results.execute(f"{_COUNTING} AND deal = ?", (deal,))
+            return [_result(row) for row in rows]
+
+    def faulty(self) -> Iterator[tuple[str, tuple[str, ...], tuple[Fault, ...]]]:
+        """Every match in which there was a fault: its id, its bots, and the faults."""
+        with self._telling():
+            for match, seats, faults in self._results.execute(
+                f"SELECT match.id, seats, faults {_FROM} WHERE faults != '[]'"
+            ):
+                yield match, _labels.decode(seats), _faults.decode(faults)
+
+    def log(self, match: str) -> bytes:
+        """The log of a match; what begins like its id will do.  Raises ArenaError if none or several do."""
+        with self._telling():
+            rows = self._logs.execute(
+                "SELECT match, gz FROM log WHERE match >= ? AND match < ? LIMIT 2", (match, match + "~")
+            ).fetchall()
+        if len(rows) != 1:
+            which = f"several matches whose ids begin with {match}" if rows else f"no match {match}"
+            raise ArenaError(f"There is {which} in {self.folder}.")
+        return _unzipped(rows[0][1])
+
+    @contextlib.contextmanager
+    def _telling(self) -> Iterator[None]:
+        try:
+            yield
+        except sqlite3.Error as error:
+            raise ArenaError(
+                f"The results in {self.folder} cannot be read or written: {error}. What was played before is "
+                "kept; mend it and give the same command again."
+            ) from None
+
+
+def _connect(path: Path, schema: str | None = None) -> sqlite3.Connection:
+    """Open a database; with a schema to write, and made if it is not there."""
+    try:
+        if schema:
+            os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
+        database = sqlite3.connect(path, timeout=30, cached_statements=16)
+        database.execute(f"PRAGMA cache_size = -{_CACHE_KB}")
+        version = database.execute("PRAGMA user_version").fetchone()[0]
+        if version > FORMAT:
+            raise ArenaError(f"{path} is of a newer arena (schema {version}); this one reads {FORMAT}.")
+        if schema:
+            database.execute("PRAGMA journal_mode = WAL")
+            database.execute("PRAGMA synchronous = FULL")
+            if version == 0:
+                database.executescript(f"BEGIN; {schema} PRAGMA user_version = {FORMAT}; COMMIT;")
+        else:
+            database.execute("PRAGMA query_only = 1")
+    except (OSError, sqlite3.Error) as error:
+        why = error.strerror if isinstance(error, OSError) else error
+        raise ArenaError(f"Cannot open {path}: {why}.") from None
+    return database
+
+
+def _lock(folder: Path) -> int:
+    lock = os.open(folder / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        holder = os.pread(lock, 20, 0).decode(errors="replace").strip()
+        os.close(lock)
+        raise ArenaError(
+            f"Another tournament is being played in {folder} (process {holder}); wait for it or name another."
+        ) from None
+    os.ftruncate(lock, 0)
+    os.pwrite(lock, f"{os.getpid()}\n".encode(), 0)
+    return lock
+
+
+def _result(row: tuple[str, str, str, str, str, str, str]) -> Result:
+    match, deal, seats, hands, retired, faults, us = row
+    return Result(
+        match=match,
+        deal=deal,
+        seats=_labels.decode(seats),
+        hands=_hands.decode(hands),
+        retired=_numbers.decode(retired),
+        faults=_faults.decode(faults),
+        us=_numbers.decode(us),
+    )
+
+
+def _unzipped(data: bytes) -> bytes:
+    """The content of a file of gzip, all of its members."""
+    whole = b""
+    while data:
+        member = zlib.decompressobj(31)
+        whole += member.decompress(data)
+        data = member.unused_data
+    return whole
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
