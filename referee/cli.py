@@ -211,12 +211,22 @@ def rules(name: str | None, changes: tuple[str, ...], as_json: bool) -> None:
 @click.argument("bot", metavar="BOT")
 @rules_options
 @condition_options
-def check(bot: str, rules_name: str, changes: tuple[str, ...], **conditions: Any) -> None:
+@click.option("--verbose", "-v", is_flag=True, help="Show every line that is sent and that comes, whole.")
+def check(bot: str, rules_name: str, changes: tuple[str, ...], verbose: bool, **conditions: Any) -> None:
     """Play scripted situations with one BOT, and say at each step what was sent, what came back, and what was wrong."""
     from referee.show import checking
 
-    if not checking.check(bot, rules_name, changes, conditions):
+    if not checking.check(bot, rules_name, changes, conditions, verbose=verbose):
         sys.exit(1)
+
+
+@cli.command()
+@click.option("--json", "as_json", is_flag=True, help="Print what was found as one JSON object.")
+def doctor(as_json: bool) -> None:
+    """Say what this machine offers to confine bots, and what each level stops here."""
+    from referee.show import doctor as page
+
+    page.show(as_json=as_json)
 
 
 def main() -> NoReturn:
