@@ -160,8 +160,9 @@ def dangers(machine: Machine, levels: dict[Sandbox, str]) -> list[Danger]:
         return Danger(name, what, {"auto": auto, "none": none, "bwrap": inside})
 
     return [
-        danger("leftovers", "leaves processes or files behind", none=linux, auto=linux),
-        danger("excess", "uses memory and disk without end", none=linux, auto=linux),
+        danger("leftovers", "leaves processes behind", none=linux, auto=linux),
+        danger("memory", "uses memory without end", none=linux, auto=linux),
+        danger("disk", "fills the disk", auto=files),
         danger("processes", "starts processes without end", auto=apart),
         danger("rival_hand", "reads a rival's cards from its pipes or memory", auto=files or apart),
         danger("rival_forged", "writes or debugs in a rival's place", auto=files or apart),
@@ -171,7 +172,7 @@ def dangers(machine: Machine, levels: dict[Sandbox, str]) -> list[Danger]:
         danger("files_read", "reads the match log, other bots, your files", auto=files),
         danger("files_written", "writes where it should not", auto=files),
         danger("modes_changed", "changes the modes of your files", auto=calls or apart),
-        danger("tcp", "uses the network", auto=machine.landlock >= 4 or calls),
+        danger("tcp", "uses TCP", auto=machine.landlock >= 4 or calls),
         danger("udp", "uses UDP, or sockets of this machine", auto=calls),
         danger("copies_meet", "meets another copy of itself", auto=files and calls),
         danger("timing", "signals to another by how busy the machine is", auto=False, bwrap=False),
@@ -190,16 +191,15 @@ def advice(machine: Machine) -> list[str]:
         )
     elif machine.landlock < 6:
         found.append(
-            f"Landlock is of version {machine.landlock}; from Linux 6.12 (version 6) on it also keeps signals apart."
+            f"Landlock is of version {machine.landlock}; "
+            "from Linux 6.12 (version 6) on it also keeps signals apart."
         )
     if machine.bubblewrap is None:
         if shutil.which("bwrap") is None:
             found.append("For --sandbox bwrap install bubblewrap: apt install bubblewrap")
         elif not machine.root and (settings := _forbidding()):
-            found += [
-                f"Bubblewrap needs user namespaces for you: sysctl -w {name}={allows}"
-                for name, allows in settings
-            ]
+            needs = "Bubblewrap needs user namespaces for you: sysctl -w"
+            found += [f"{needs} {name}={allows}" for name, allows in settings]
         else:
             found.append(
                 "Bubblewrap may not make its namespaces here; in a container, that is for its operator to allow."
