@@ -53,8 +53,9 @@ _names = _NamesOfSuit({0: ()})
 
 def names_of(cards: CardSet) -> tuple[CardName, ...]:
     """The names of `cards`, sorted: clubs, diamonds, spades, hearts, each from the 2 up.  [protocol 3.3]"""
-    if cards in _names:  # cards of one suit: most legal sets are
-        return _names[cards]
+    names = _names.get(cards)  # cards of one suit, as most legal sets are
+    if names:
+        return names
     return _names[cards & CLUBS] + _names[cards & DIAMONDS] + _names[cards & SPADES] + _names[cards & HEARTS]
 
 

@@ -109,15 +109,16 @@ class Match:
         if isinstance(what, Dealt):
             self._deal(what.cards, out)
             return out
-        if what.seat not in self.awaiting:
-            raise OutOfTurn(f"seat {what.seat} was not asked")
-        if isinstance(what, Answered) and not isinstance(what.message, self.stage):
-            raise OutOfTurn(f"seat {what.seat} was asked for a {self.stage.__name__}")
-        self.awaiting.remove(what.seat)
-        if self.stage is Play:
+        seat, stage = what.seat, self.stage
+        if seat not in self.awaiting:
+            raise OutOfTurn(f"seat {seat} was not asked")
+        if isinstance(what, Answered) and not isinstance(what.message, stage):
+            raise OutOfTurn(f"seat {seat} was asked for a {stage.__name__}")
+        self.awaiting.remove(seat)
+        if stage is Play:
             self._judge_play(what, out)
             return out
-        self._answers[what.seat] = what
+        self._answers[seat] = what
         if not self.awaiting:
             answers = [self._answers[seat] for seat in sorted(self._answers)]
             self._answers.clear()

@@ -258,34 +258,34 @@ class Conversation:
             else:
                 self._debt = _Charge("unasked", "wrote a line when nothing was asked", _shown(line))
             return
-        request = self._open.get(reply.id)
+        request = self._open.pop(reply.id, None)
         if request is None:
             verdicts += self._take_stray(reply.id, line, us)
-        elif not isinstance(reply, request.answer):
-            what = f"answered with a {reply.__struct_config__.tag}; a {request.answer.__struct_config__.tag} was asked for"
-            verdicts += self._fail([reply.id], _Charge("malformed", what, _shown(line)), us)
-        elif type(reply) is Ready and not request.wanted and reply.protocol != PROTOCOL:
-            # The match, which judges the first ready of a seat, did not ask for this one.
-            verdicts += self._die(_Charge("launch", f"speaks protocol {reply.protocol}, not {PROTOCOL}"))
-        else:
-            self._take_answer(reply, request, us, verdicts)
-
-    def _take_answer(self, reply: Reply, request: _Open, us: int, verdicts: Verdicts) -> None:
-        del self._open[reply.id]
+            return
+        if type(reply) is not request.answer:
+            self._open[reply.id] = request
+            wrote, wanted = (kind.__struct_config__.tag for kind in (type(reply), request.answer))
+            charge = _Charge("malformed", f"answered with a {wrote}; a {wanted} was asked for", _shown(line))
+            verdicts += self._fail([reply.id], charge, us)
+            return
         if not self._open:
             self.deadline = math.inf
         chair = request.chair
         if type(reply) is Ready:
-            if not self.ready:
-                self.ready = True
-                self.tables = reply.tables
-            self._seated.add(chair)
-            if not request.wanted:
-                chair.match.rejoin(chair.seat, reply)
+            self._seat(chair, reply, request.wanted)
         elif chair.bank_ms:
             self._debit(chair, us)
         if request.wanted:
             verdicts.append((chair, Answered(chair.seat, reply, us)))
+
+    def _seat(self, chair: Chair, ready: Ready, wanted: bool) -> None:
+        """The process has sat down at a table; its first `ready` says how many it takes."""
+        if not self.ready:
+            self.ready = True
+            self.tables = ready.tables
+        self._seated.add(chair)
+        if not wanted:
+            chair.match.rejoin(chair.seat, ready)
 
     def _debit(self, chair: Chair, us: int) -> None:
         if self.tables == 1:
