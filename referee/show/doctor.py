@@ -202,7 +202,7 @@ def advice(machine: Machine) -> list[str]:
             found += [f"{needs} {name}={allows}" for name, allows in settings]
         else:
             found.append(
-                "Bubblewrap may not make its namespaces here; in a container, that is for its operator to allow."
+                "Bubblewrap may not make its namespaces here; in a container its operator has to allow it."
             )
         if any(shutil.which(tool) is None for tool in ("prlimit", "setpriv")):
             found.append("Bubblewrap is used with prlimit and setpriv: apt install util-linux")

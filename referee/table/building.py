@@ -127,13 +127,13 @@ def _follow(keeper: Keeper, spawned: Spawned, limit_s: float) -> Built:
         if left < 0 and not late:
             late = True
             keeper.kill(spawned.key)
-        ready, _, _ = select.select([keeper, *pipes], [], [], max(left, 0.0) if not late else 10)
+        ready, _, _ = select.select([keeper.fileno(), *pipes], [], [], 10.0 if late else max(left, 0.0))
         if late and not ready:
             raise ArenaError("a build that is out of time cannot be ended")
         for pipe in pipes.intersection(ready):
             if not _read(pipe, said):
                 pipes.discard(pipe)
-        for event in keeper.events() if keeper in ready else ():
+        for event in keeper.events() if keeper.fileno() in ready else ():
             failure = _ending(event, limit_s if late else 0)
             if failure is not None:
                 for pipe in pipes:
