@@ -1,9 +1,12 @@
 """What may be played, which play breaks hearts, who wins a trick: each function a rule of the rulebook."""
 
 from collections.abc import Sequence
+from typing import Final
 
-from protocol.cards import CLUBS, HEARTS, SUIT_OF, SUIT_WORDS, Card, CardSet, names_of
+from protocol.cards import CLUBS, DIAMONDS, HEARTS, SPADES, SUIT_OF, SUIT_WORDS, Card, CardSet, names_of
 from referee.game.rulebook import QUEEN, Rulebook
+
+_WORD_OF: Final = dict(zip((CLUBS, DIAMONDS, SPADES, HEARTS), SUIT_WORDS, strict=True))
 
 
 def legal_lead(book: Rulebook, hand: CardSet, broken: bool, first_trick: bool) -> CardSet:
@@ -59,7 +62,7 @@ def why_illegal(book: Rulebook, hand: CardSet, card: Card, led: CardSet, first_t
     if not bit & hand:
         return "not in your hand"
     if led and hand & led:
-        return f"must follow {SUIT_WORDS[(led.bit_length() - 1) // 13]}"
+        return f"must follow {_WORD_OF[led]}"
     if led:
         has_others = hand & ~book.barred_on_first_trick
         return "no point card on the first trick" if has_others else "must discard a heart"

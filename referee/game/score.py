@@ -88,8 +88,7 @@ def ends_by_target(book: Rulebook, totals: Sequence[int], retired: Collection[in
 def winners(totals: Sequence[int], retired: Collection[int] = ()) -> list[int]:
     """The seats with the lowest total among those that have not retired.  [rules 8.3, 8.6]"""
     sound = [seat for seat in range(len(totals)) if seat not in retired]
-    lowest = min((totals[seat] for seat in sound), default=0)
-    return [seat for seat in sound if totals[seat] == lowest]
+    return [seat for seat in sound if totals[seat] == min(totals[other] for other in sound)]
 
 
 def ranks(totals: Sequence[int], retired: Collection[int] = ()) -> tuple[int, ...]:
