@@ -1,4 +1,7 @@
-"""The command line: options in, one call, words out.  No logic stands here, and heavy modules are imported by the command that needs them."""
+"""The command line: options in, one call, words out.  No logic stands here.
+
+Heavy modules are imported by the command that needs them.
+"""
 
 from __future__ import annotations
 
@@ -114,7 +117,11 @@ def condition_options(command: Callable[..., Any]) -> Callable[..., Any]:
                 show_default=True,
                 help="Confinement.",
             ),
-            click.option("--anonymous", is_flag=True, help="Do not tell the bots who the others are."),
+            click.option(
+                "--anonymous/--no-anonymous",
+                default=False,
+                help="Tell the bots who the others are, or do not (the default in tournaments).",
+            ),
             click.option("--freeze", is_flag=True, help="Stop each bot while it is not its turn."),
             _limit_option("--memory", "memory_mb", 1024, "Memory of a bot, in MB"),
             _limit_option("--scratch", "scratch_mb", 256, "Size of its scratch directory, in MB"),
@@ -159,8 +166,8 @@ def run(
 ) -> None:
     """Play one match between BOTs.
 
-    A BOT is an executable, a script, a quoted command line, a directory with a bot.toml, or a bundled bot: random, duck, heuristic.
-    NAME=BOT gives it a label.
+    A BOT is an executable, a script, a quoted command line, a directory with a bot.toml, or a bundled bot:
+    random, duck, heuristic.  NAME=BOT gives it a label.
     """
     from referee.show import running
 
@@ -213,7 +220,10 @@ def rules(name: str | None, changes: tuple[str, ...], as_json: bool) -> None:
 @condition_options
 @click.option("--verbose", "-v", is_flag=True, help="Show every line that is sent and that comes, whole.")
 def check(bot: str, rules_name: str, changes: tuple[str, ...], verbose: bool, **conditions: Any) -> None:
-    """Play scripted situations with one BOT, and say at each step what was sent, what came back, and what was wrong."""
+    """Play scripted situations with one BOT.
+
+    Says at each step what was sent, what came back, and what was wrong.
+    """
     from referee.show import checking
 
     if not checking.check(bot, rules_name, changes, conditions, verbose=verbose):
@@ -227,6 +237,82 @@ def doctor(as_json: bool) -> None:
     from referee.show import doctor as page
 
     page.show(as_json=as_json)
+
+
+@cli.command()
+@click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))
+@click.argument("bots", metavar="[BOT]...", nargs=-1)
+@click.option("--format", type=click.Choice(["duplicate", "match", "gauntlet"]), help="Default: duplicate.")
+@click.option("--hero", metavar="BOT", help="The bot that meets each other one in a gauntlet.")
+@click.option("--deals", type=click.IntRange(1), help="How many deals, at most; default: 1000.")
+@click.option(
+    "--stop-when", metavar="POINTS", type=float, help="Stop when every two bots are told apart or closer."
+)
+@click.option("--withdraw", metavar="NAME", multiple=True, help="Take a bot out; may be repeated.")
+@click.option("--accept-changes", is_flag=True, help="Go on although bots or the plan have changed.")
+@click.option(
+    "--plan", "file", metavar="FILE", type=click.Path(path_type=Path), help="Read the plan from TOML."
+)
+@rules_options
+@condition_options
+@click.option(
+    "--seed", metavar="TEXT", help="Make the deals from this; only for debugging, for a bot could guess it."
+)
+@click.option("--jobs", type=click.IntRange(1), help="Worker processes; default: one a core.")
+@click.option(
+    "--cluster", metavar="ADDRESS", help="Play on the workers of a Dask scheduler, as tcp://HOST:8786."
+)
+@click.option(
+    "--batch-time",
+    "batch_ms",
+    type=DURATION,
+    default="4s",
+    show_default=True,
+    help="What a kill may lose of each worker.",
+)
+@click.pass_context
+def tournament(
+    context: click.Context,
+    /,
+    folder: Path,
+    bots: tuple[str, ...],
+    jobs: int | None,
+    cluster: str | None,
+    batch_ms: int,
+    **options: Any,
+) -> None:
+    """Play a tournament of BOTs into DIR, or go on with the one that is there.
+
+    The same command, or only its DIR, plays what is missing.  Bots named beside those that are there join in.
+    """
+    from referee.show import contest
+
+    given = {name: options[name] for name in options if _is_given(context, name)}
+    wanted = contest.wanted(bots, given)
+    contest.tournament(folder, wanted, jobs=jobs, cluster=cluster, batch_s=batch_ms / 1000)
+
+
+def _is_given(context: click.Context, name: str) -> bool:
+    source = context.get_parameter_source(name)
+    return source not in (None, click.core.ParameterSource.DEFAULT, click.core.ParameterSource.DEFAULT_MAP)
+
+
+@cli.command()
+@click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object on stdout.")
+@click.option("--csv", "as_csv", is_flag=True, help="Print one line a bot on stdout.")
+@click.option("--html", metavar="FILE", type=click.Path(path_type=Path), help="Write a page with plots.")
+@click.option(
+    "--log", "match", metavar="MATCH", help="Print the log of one match, by the beginning of its id."
+)
+def standings(folder: Path, as_json: bool, as_csv: bool, html: Path | None, match: str | None) -> None:
+    """Tell how a tournament stands, also while it is being played."""
+    from referee.show import standings as page
+
+    if match:
+        page.tell_log(folder, match)
+    else:
+        page.standings(folder, as_json=as_json, as_csv=as_csv, html=html)
 
 
 def main() -> NoReturn:

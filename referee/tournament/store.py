@@ -77,6 +77,19 @@ class Incident(Struct, frozen=True):
     what: str
 
 
+def stored_plan(folder: Path) -> Plan | None:
+    """The plan that a directory holds, None in a new one.  Raises ArenaError."""
+    path = folder / "plan.toml"
+    try:
+        return plan_from_toml(path.read_text())
+    except FileNotFoundError:
+        return None
+    except (OSError, UnicodeDecodeError) as error:
+        raise ArenaError(f"Cannot read {path}: {error}.") from None
+    except ArenaError as error:
+        raise ArenaError(f"{path} cannot be used. {error}") from None
+
+
 class Store:
     """A tournament's directory.  `open` it for a run, which no other may do meanwhile, or `read` it."""
 
@@ -139,15 +152,7 @@ class Store:
     @property
     def plan(self) -> Plan | None:
         """The plan that was written here last; None in a new directory."""
-        path = self.folder / "plan.toml"
-        try:
-            return plan_from_toml(path.read_text())
-        except FileNotFoundError:
-            return None
-        except (OSError, UnicodeDecodeError) as error:
-            raise ArenaError(f"Cannot read {path}: {error}.") from None
-        except ArenaError as error:
-            raise ArenaError(f"{path} cannot be used. {error}") from None
+        return stored_plan(self.folder)
 
     def write_plan(self, plan: Plan) -> None:
         """Write the plan, whole or not at all, and mark which of the results it stands behind."""
@@ -155,7 +160,7 @@ class Store:
         fresh = path.with_suffix(".new")
         try:
             descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-            with open(descriptor, "w") as file:
+            with os.fdopen(descriptor, "w") as file:
                 file.write(plan_to_toml(plan))
                 file.flush()
                 os.fsync(file.fileno())
@@ -226,7 +231,7 @@ class Store:
         try:
             path.parent.mkdir(mode=0o700, exist_ok=True)
             descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
-            with open(descriptor, "ab") as file:
+            with os.fdopen(descriptor, "ab") as file:
                 file.write(data)
         except OSError as error:
             raise ArenaError(f"Cannot write {path}: {error.strerror}.") from None

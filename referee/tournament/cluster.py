@@ -1,0 +1,66 @@
+"""Workers on other machines, through a Dask scheduler.  Needs the extra `cluster`, imported only here.
+
+A task may be played more than once, when its worker is lost or is only thought to be; results are keyed by
+match id, so that does no harm.  A worker takes as many tasks at a time as it offers of the resource `bots`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+from concurrent.futures import Executor
+from importlib import import_module
+from types import TracebackType
+from typing import Any, Final, Self
+
+from referee.errors import ArenaError
+
+RESOURCE: Final = "bots"
+_CONNECT_S: Final = 10
+
+
+class Cluster:
+    """A connection to a scheduler: its `executor`, how many tasks it takes at once, and how a loss shows."""
+
+    def __init__(self, client: Any, lost: type[Exception]) -> None:
+        self._client = client
+        self.lost = lost
+        self.executor: Executor = client.get_executor(resources={RESOURCE: 1}, pure=False)
+
+    @property
+    def places(self) -> int:
+        """How many tasks all workers together take at once; 0 while no worker offers the resource."""
+        try:
+            workers = self._client.scheduler_info(n_workers=-1)["workers"]
+        except TypeError:  # an older scheduler always tells of all
+            workers = self._client.scheduler_info()["workers"]
+        return sum(int(worker.get("resources", {}).get(RESOURCE, 0)) for worker in workers.values())
+
+    def close(self) -> None:
+        """Leave the cluster; what its workers are doing for us they finish in vain."""
+        with contextlib.suppress(Exception):
+            self._client.close(timeout=2)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+def connect(address: str) -> Cluster:
+    """Connect to the scheduler at this address.  Raises ArenaError if there is none."""
+    try:
+        distributed: Any = import_module("distributed")
+    except ImportError:
+        raise ArenaError("--cluster needs Dask: pip install 'hearts-arena[cluster]'.") from None
+    for name in ("distributed", "tornado"):  # what they have to say, we say
+        logging.getLogger(name).setLevel(logging.CRITICAL)
+    try:
+        client = distributed.Client(address, timeout=_CONNECT_S, set_as_default=False)
+    except (OSError, TimeoutError, ValueError) as error:
+        detail = str(error).splitlines()[0] if str(error) else type(error).__name__
+        raise ArenaError(f"There is no Dask scheduler at {address}: {detail}.") from None
+    return Cluster(client, distributed.KilledWorker)
