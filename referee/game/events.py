@@ -1,7 +1,8 @@
 """What goes into the match machine and what comes out of it.
 
-Inputs are `Dealt`, `Answered` and `Failed`.  Effects are `Record` (a line of the match log), `Tell`, `Ask`, `WantDeal`, `Restart` and
-`Dismiss`.  The records are the lines of the match log themselves, one Struct a type.  [match log 2]
+Inputs are `Dealt`, `Answered` and `Failed`.  Effects are `Record` (a line of the match log), `Tell`, `Ask`,
+`WantDeal`, `Restart` and `Dismiss`.  The records are the lines of the match log themselves, one Struct a
+type.  [match log 2]
 """
 
 from typing import Literal, TypeAlias
@@ -152,7 +153,9 @@ class Answered(Struct, frozen=True, gc=False):
 
 
 class Failed(Struct, frozen=True):
-    """A seat's bot has not answered: what it did instead, in words, and the line it wrote if there was one."""
+    """A seat's bot has not answered: what it did instead, in words, and the line it wrote if there was
+    one.
+    """
 
     seat: int
     kind: FaultKind

@@ -1,7 +1,8 @@
 """The match machine: one input at a time, and the effects it causes, in the order to perform them.
 
-It never waits, reads no clock and draws no lot: deals come in as inputs, and so do answers and faults.  Replay feeds it the log; there is
-no second implementation of the rules.  What a fault costs is in `_judge` and in what stands below it.  [rules 3 to 8, protocol 6]
+It never waits, reads no clock and draws no lot: deals come in as inputs, and so do answers and faults.
+Replay feeds it the log; there is no second implementation of the rules.  What a fault costs is in `_judge`
+and in what stands below it.  [rules 3 to 8, protocol 6]
 """
 
 from collections.abc import Iterable
@@ -59,8 +60,9 @@ class OutOfTurn(ValueError):
 class Match:
     """One match from the handshake to the final ranking.
 
-    Make it with the header of its log, call `begin` once, then `advance` with one input at a time.  `awaiting` holds the seats whose answer
-    is due; `wants_deal` says that a `Dealt` is; `end` is the last record once the match is over.
+    Make it with the header of its log, call `begin` once, then `advance` with one input at a time.
+    `awaiting` holds the seats whose answer is due; `wants_deal` says that a `Dealt` is; `end` is the last
+    record once the match is over.
     """
 
     def __init__(self, header: MatchRecord, table: str = "1") -> None:
@@ -104,7 +106,9 @@ class Match:
         return [Ask(seat) for seat in range(self.book.seats)]
 
     def advance(self, what: Input) -> list[Effect]:
-        """Take one input and return the effects it causes.  Raises OutOfTurn, and changes nothing, for one that is not awaited."""
+        """Take one input and return the effects it causes.  Raises OutOfTurn, and changes nothing, for one
+        that is not awaited.
+        """
         out: list[Effect] = []
         if isinstance(what, Dealt):
             self._deal(what.cards, out)
@@ -141,7 +145,9 @@ class Match:
         return views.start_request(self, seat, id)
 
     def rejoin(self, seat: int, ready: Ready) -> None:
-        """A new process sits in this seat in the middle of the match; only whether it watches matters to the game."""
+        """A new process sits in this seat in the middle of the match; only whether it watches matters to the
+        game.
+        """
         self._watchers = sorted({*self._watchers, seat} if ready.watch else {*self._watchers} - {seat})
 
     @property
@@ -211,7 +217,9 @@ class Match:
     # --- passing -----------------------------------------------------------------------------------------
 
     def _judge_passes(self, answers: list[Answered | Failed], out: list[Effect]) -> None:
-        """All passes are judged before any policy acts; valid ones are recorded first, then faults, then what follows."""
+        """All passes are judged before any policy acts; valid ones are recorded first, then faults, then what
+        follows.
+        """
         failures: list[tuple[Failed, tuple[str, ...] | None]] = []
         for answer in answers:
             if isinstance(answer, Failed):
@@ -363,7 +371,9 @@ class Match:
         out.append(Record(record))
 
     def _go_on_after(self, judged: list[tuple[Failed, Then]], out: list[Effect]) -> bool:
-        """Exact what these faults cost.  True if the hand goes on, with the caretaker to act for the offenders."""
+        """Exact what these faults cost.  True if the hand goes on, with the caretaker to act for the
+        offenders.
+        """
         hand_offenders = [failure.seat for failure, then in judged if then == "hand"]
         for failure, then in judged:
             match then:

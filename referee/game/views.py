@@ -1,6 +1,8 @@
-"""What each seat may see, built by naming it: its own cards, what it gave and got, and what everybody has seen.
+"""What each seat may see, built by naming it: its own cards, what it gave and got, and what everybody has
+seen.
 
-Nothing here reads another seat's cards.  Two matches that agree in a seat's cards and in the public history give that seat the same bytes.
+Nothing here reads another seat's cards.  Two matches that agree in a seat's cards and in the public history
+give that seat the same bytes.
 """
 
 from __future__ import annotations

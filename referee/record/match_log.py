@@ -1,4 +1,6 @@
-"""The match log as a file: lines written as things happen, and lines read back.  What they mean is `replay`'s business.  [match log]"""
+"""The match log as a file: lines written as things happen, and lines read back.  What they mean is `replay`'s
+business.  [match log]
+"""
 
 from __future__ import annotations
 
@@ -70,7 +72,9 @@ class LogFile(NamedTuple):
 
 
 class MatchLog:
-    """A log being written.  Every record is with the operating system before `write` returns, and on the disk after `sync`."""
+    """A log being written.  Every record is with the operating system before `write` returns, and on the disk
+    after `sync`.
+    """
 
     def __init__(self, path: Path, descriptor: int) -> None:
         self.path = path
@@ -106,16 +110,17 @@ class MatchLog:
     def write(self, record: LogRecord) -> None:
         """Append one record."""
         line = _encoder.encode(record) + b"\n"
+        if self._failure:
+            raise self._lost(self._failure)
         try:
-            if self._failure:
-                raise self._failure
             if os.write(self._descriptor, line) != len(line):
-                raise OSError(None, "the disk is full")
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))  # noqa: TRY301
         except OSError as error:
             raise self._lost(error) from None
 
     def sync(self) -> None:
-        """Begin to put all that was written on the disk; that it failed is told by the next `write` or `close`.
+        """Begin to put all that was written on the disk; that it failed is told by the next `write` or
+        `close`.
 
         A disk may take long over it, so it is done in a thread: bots are waiting for their next question.
         """
@@ -174,7 +179,9 @@ def _held(path: Path, descriptor: int) -> int:
 
 
 def read_log(path: Path) -> LogFile:
-    """Read a log whole.  A torn last line is left off; anything else that is no line of a log raises LogError naming it."""
+    """Read a log whole.  A torn last line is left off; anything else that is no line of a log raises LogError
+    naming it.
+    """
     try:
         data = path.read_bytes()
     except OSError as error:

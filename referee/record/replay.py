@@ -1,4 +1,6 @@
-"""The log played again: its lines folded through the same match machine that wrote them, naming the first that does not follow.  [match log 4]"""
+"""The log played again: its lines folded through the same match machine that wrote them, naming the first
+that does not follow.  [match log 4]
+"""
 
 from collections import deque
 from collections.abc import Iterator
@@ -28,7 +30,9 @@ from referee.record.match_log import LogError, LogFile, LogLine, Remark
 
 
 class Replayed(NamedTuple):
-    """How far a log goes: the machine after its last whole step, the bytes of it that stand, and the records that its last step still owes it."""
+    """How far a log goes: the machine after its last whole step, the bytes of it that stand, and the records
+    that its last step still owes it.
+    """
 
     match: Match
     length: int
@@ -38,7 +42,8 @@ class Replayed(NamedTuple):
 def replay(log: LogFile, *, check_deals: bool = True) -> Replayed:
     """Fold a log through the match machine.
 
-    Raises LogError naming the first line that does not follow.  With `check_deals` each deal must be the one that the seed gives.
+    Raises LogError naming the first line that does not follow.  With `check_deals` each deal must be the one
+    that the seed gives.
     """
     return _Fold(log, check_deals).run()
 
@@ -91,7 +96,9 @@ class _Fold:
         self._compare()
 
     def _next_step(self) -> list[tuple[int, Input]] | None:
-        """The inputs behind the next lines, or None if the log ends within a pass, which is then to be made again."""
+        """The inputs behind the next lines, or None if the log ends within a pass, which is then to be made
+        again.
+        """
         line = self.lines[0]
         match, record = self.match, line.record
         if match.wants_deal:

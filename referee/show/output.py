@@ -1,4 +1,6 @@
-"""Where words go: people's text and one sentence for an error.  A reader that has gone away (`| head`) ends nothing."""
+"""Where words go: people's text and one sentence for an error.  A reader that has gone away (`| head`) ends
+nothing.
+"""
 
 from __future__ import annotations
 

@@ -17,7 +17,9 @@ from referee.show.terminal import seating
 
 
 def verify(path: Path) -> None:
-    """Say that a log follows from its first line to its last; what does not is raised as a LogError naming the line."""
+    """Say that a log follows from its first line to its last; what does not is raised as a LogError naming
+    the line.
+    """
     log = read_log(path)
     replayed = replay(log)
     plays = sum(isinstance(line.record, PlayRecord) for line in log.lines)
@@ -25,7 +27,8 @@ def verify(path: Path) -> None:
     match = replayed.match
     people = console()
     people.print(
-        f"{path}: every line follows; {match.hand_number} hands, {plays} cards, {faults} faults; the seed gives the deals."
+        f"{path}: every line follows; {match.hand_number} hands, {plays} cards, {faults} faults; "
+        "the seed gives the deals."
     )
     if log.torn:
         people.print("Its last line is torn and was left off.")

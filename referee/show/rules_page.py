@@ -15,7 +15,9 @@ from referee.table.settings import read_rules
 
 
 def show(name: str | None, changes: Sequence[str], *, as_json: bool) -> None:
-    """List the rule sets, or tell one; `changes` are KEY=VALUE words.  Raises ArenaError for a name or a change that cannot be."""
+    """List the rule sets, or tell one; `changes` are KEY=VALUE words.  Raises ArenaError for a name or a
+    change that cannot be.
+    """
     if as_json:
         rules = read_rules(name or "standard", changes)
         sys.stdout.write(msgspec.json.format(msgspec.json.encode(rules), indent=1).decode() + "\n")

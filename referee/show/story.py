@@ -31,7 +31,9 @@ View: TypeAlias = int | Literal["all", "spectator"]
 
 
 def view_of(header: MatchRecord, word: str | None) -> View:
-    """The view that `--as` means: a seat's number, a seat's label, or `spectator`.  Raises ArenaError for none of them."""
+    """The view that `--as` means: a seat's number, a seat's label, or `spectator`.  Raises ArenaError for
+    none of them.
+    """
     names = [seat.name for seat in header.seats]
     if word is None:
         return "all"
@@ -42,12 +44,15 @@ def view_of(header: MatchRecord, word: str | None) -> View:
     if word.isdecimal() and int(word) < len(names):
         return int(word)
     raise ArenaError(
-        f"There is no seat {word!r}; --as takes a seat from 0 to {len(names) - 1}, spectator, or {', '.join(names)}."
+        f"There is no seat {word!r}; "
+        f"--as takes a seat from 0 to {len(names) - 1}, spectator, or {', '.join(names)}."
     )
 
 
 def tell(log: LogFile, view: View = "all", only_hand: int | None = None) -> Iterator[Text]:
-    """The lines of the story, one by one.  The log must have been replayed: what does not follow is not told well."""
+    """The lines of the story, one by one.  The log must have been replayed: what does not follow is not told
+    well.
+    """
     teller = _Teller(log.header, view)
     found = False
     for line in log.lines:

@@ -30,7 +30,9 @@ _REFRESH_S: Final = 0.1
 
 
 class RunScreen:
-    """Follows one match record by record.  On a terminal a line at the bottom shows the hand that is being played."""
+    """Follows one match record by record.  On a terminal a line at the bottom shows the hand that is being
+    played.
+    """
 
     def __init__(self, console: Console, *, quiet: bool = False) -> None:
         self._console = console
@@ -160,7 +162,11 @@ def ranking(header: MatchRecord, end: MatchOverRecord, used: Sequence[Used]) -> 
         style = "green" if rank == "1" else ""
         note = "forfeited" if seat in end.retired else ""
         took = used[seat]
-        cost = (f"{took.wall_ms / 1000:.1f} s", f"{took.cpu_ms / 1000:.1f} s", f"{took.peak_kb / 1024:.0f} MB")
+        cost = (
+            f"{took.wall_ms / 1000:.1f} s",
+            f"{took.cpu_ms / 1000:.1f} s",
+            f"{took.peak_kb / 1024:.0f} MB",
+        )
         row = (rank, header.seats[seat].name, str(end.scores[seat]), *cost, Text(note, style="red"))
         table.add_row(*row, style=style)
     title = Text(f"The match is over: {words.reason(end, header.rules.target)}.", style="bold")

@@ -1,7 +1,9 @@
-"""The conversation with one bot process as a pure machine: bytes, the clock's reading and the exit go in, bytes to write and verdicts come out.
+"""The conversation with one bot process as a pure machine: bytes, the clock's reading and the exit go in,
+bytes to write and verdicts come out.
 
-It owns framing, ids, the handshake, batches, deadlines and banks, and decides who is charged for what.  It does no I/O and reads no clock: every
-`now` is the reading of one monotonic clock in seconds.  [protocol 2, 3, 5, 6]
+It owns framing, ids, the handshake, batches, deadlines and banks, and decides who is charged for what.  It
+does no I/O and reads no clock: every `now` is the reading of one monotonic clock in seconds.  [protocol 2, 3,
+5, 6]
 """
 
 import math
@@ -26,7 +28,9 @@ BATCH_CAP_MS: Final = 10_000
 
 
 class Chair:
-    """A seat at a table, as the process that fills it knows it: what it may be asked, and the spare time it has left."""
+    """A seat at a table, as the process that fills it knows it: what it may be asked, and the spare time it
+    has left.
+    """
 
     __slots__ = ("bank_ms", "match", "seat")
 
@@ -48,7 +52,9 @@ Verdicts: TypeAlias = list[Verdict]
 
 
 class _Open(Struct, gc=False):
-    """A request that waits for its answer; `wanted` is false for the invitation of a process started anew, which the match did not ask for."""
+    """A request that waits for its answer; `wanted` is false for the invitation of a process started anew,
+    which the match did not ask for.
+    """
 
     chair: Chair
     answer: type[Reply]
@@ -64,9 +70,10 @@ class _Charge(NamedTuple):
 class Conversation:
     """Everything that is said with one process in its life.
 
-    `ask` and `tell` queue; `send` gives the bytes to write when the process is idle; `receive`, `end_of_output`, `exited` and `expire` take
-    what happens.  `deadline` is when `expire` is to be called at the latest.  `tables` is how many tables the process plays at once,
-    known after its first `ready`.  `dead` says why nothing more can come of it.
+    `ask` and `tell` queue; `send` gives the bytes to write when the process is idle; `receive`,
+    `end_of_output`, `exited` and `expire` take what happens.  `deadline` is when `expire` is to be called at
+    the latest.  `tables` is how many tables the process plays at once, known after its first `ready`.  `dead`
+    says why nothing more can come of it.
     """
 
     def __init__(self, clock: Clock) -> None:
@@ -110,7 +117,9 @@ class Conversation:
 
     @property
     def indebted(self) -> bool:
-        """Whether it has spoken out of turn, which the next request will be charged for: no need to read more of it."""
+        """Whether it has spoken out of turn, which the next request will be charged for: no need to read more
+        of it.
+        """
         return self._debt is not None
 
     def ask(self, chair: Chair) -> None:
@@ -133,9 +142,11 @@ class Conversation:
     # --- out ---------------------------------------------------------------------------------------------
 
     def send(self, now: float) -> tuple[bytes, Verdicts]:
-        """The bytes to write now, and the verdicts that need no asking (a process that is gone, or that spoke out of turn).
+        """The bytes to write now, and the verdicts that need no asking (a process that is gone, or that spoke
+        out of turn).
 
-        The deadline of all that is asked is fixed here.  Several requests share one: the sum of their times, capped.  [protocol 5]
+        The deadline of all that is asked is fixed here.  Several requests share one: the sum of their times,
+        capped.  [protocol 5]
         """
         verdicts: Verdicts = []
         if self._due and not self._open:
@@ -211,7 +222,8 @@ class Conversation:
         return []
 
     def exited(self, status: int, why: str = "") -> Verdicts:
-        """The process has ended (a negative status is a signal's number); all that it wrote has been received.
+        """The process has ended (a negative status is a signal's number); all that it wrote has been
+        received.
 
         `why` says for what it was ended, if it was.
         """
@@ -227,7 +239,9 @@ class Conversation:
         return self._die(_Charge("launch", why))
 
     def expire(self, now: float) -> Verdicts:
-        """The deadline has passed and what was in the pipe has been received: what is still open has failed."""
+        """The deadline has passed and what was in the pipe has been received: what is still open has
+        failed.
+        """
         if now < self.deadline:
             return []
         if self._output_ended:
@@ -272,6 +286,12 @@ class Conversation:
             self.deadline = math.inf
         chair = request.chair
         if type(reply) is Ready:
+            if not request.wanted and reply.protocol != PROTOCOL:
+                # The match, which judges the first ready of a seat, did not ask for this one.
+                self._open[reply.id] = request
+                why = f"speaks protocol {reply.protocol}, not {PROTOCOL}"
+                verdicts += self._die(_Charge("launch", why))
+                return
             self._seat(chair, reply, request.wanted)
         elif chair.bank_ms:
             self._debit(chair, us)

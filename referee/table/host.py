@@ -1,4 +1,6 @@
-"""One match from bots to result: header, log, keeper and loop put together, and the same for a match that was interrupted."""
+"""One match from bots to result: header, log, keeper and loop put together, and the same for a match that was
+interrupted.
+"""
 
 from __future__ import annotations
 
@@ -65,7 +67,8 @@ async def host(
 ) -> Hosted:
     """Play a match from its first deal to its end.
 
-    Raises ArenaError when it cannot be played: a log that exists, a full disk.  A bot that cannot be started is that bot's fault.
+    Raises ArenaError when it cannot be played: a log that exists, a full disk.  A bot that cannot be started
+    is that bot's fault.
     """
     header = MatchRecord(
         arena=referee.__version__,
@@ -92,7 +95,8 @@ async def host(
 
 
 async def host_again(log_path: Path, *, watch: Watch | None = None) -> Hosted:
-    """Play an interrupted match on from its next card, mid-trick if need be; bots and conditions come from the log.
+    """Play an interrupted match on from its next card, mid-trick if need be; bots and conditions come from
+    the log.
 
     Raises ArenaError if the log cannot be followed or its match is over.
     """
@@ -187,7 +191,7 @@ def _keep_stderr(log: Path, stderr: dict[str, bytes]) -> None:
                 OSError
             ):  # a full disk has been told of, or the match ended well without it
                 descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
-                with open(descriptor, "ab") as file:
+                with os.fdopen(descriptor, "ab") as file:
                     file.write(said)
 
 

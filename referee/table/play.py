@@ -1,7 +1,9 @@
-"""The one loop: it drives any number of matches over any number of bot processes, and is the only place where anything waits.
+"""The one loop: it drives any number of matches over any number of bot processes, and is the only place where
+anything waits.
 
-An idle process is given all that is due to it in one write; when its answers are in they advance their matches, and what falls due next
-goes out.  There is no barrier across processes: a slow one holds up only its own tables.
+An idle process is given all that is due to it in one write; when its answers are in they advance their
+matches, and what falls due next goes out.  There is no barrier across processes: a slow one holds up only its
+own tables.
 """
 
 from __future__ import annotations
@@ -34,7 +36,9 @@ from referee.table.poller import READ, Poller
 from referee.table.process import Process
 
 _SPIN_S: Final = 20e-6
-"""How long to look again before sleeping: a fast bot answers within it, and waking from sleep would cost as much again."""
+"""How long to look again before sleeping: a fast bot answers within it, and waking from sleep would cost as
+much again.
+"""
 _YIELD_S: Final = 0.005
 """How long the loop may run without letting Trio look at signals and other tasks."""
 
@@ -92,10 +96,14 @@ class Room:
         self._newsy: set[Process] = set()
         self._next_alarm = 0.0
         self.finished: list[Process] = []
-        """Processes that have ended, for their stderr and what they used; whoever keeps a room long empties it."""
+        """Processes that have ended, for their stderr and what they used; whoever keeps a room long empties
+        it.
+        """
 
     async def run(self, tables: Iterable[Table]) -> None:
-        """Play these matches, as many at a time as the processes take, until all are over and every process has ended."""
+        """Play these matches, as many at a time as the processes take, until all are over and every process
+        has ended.
+        """
         self._waiting = iter(tables)
         self._next_table = next(self._waiting, None)
         try:
@@ -209,7 +217,9 @@ class Room:
             del self._seated[key]
 
     def _unseat(self, table: Table, seat: int) -> None:
-        """A seat's process is done at this table; one that sits nowhere and is not waited for is asked to leave."""
+        """A seat's process is done at this table; one that sits nowhere and is not waited for is asked to
+        leave.
+        """
         process, chair = table.processes[seat], table.chairs[seat]
         process.conversation.leave(chair)
         process.chairs.discard(chair)
@@ -258,7 +268,9 @@ class Room:
         return verdicts
 
     def stderr(self) -> dict[str, bytes]:
-        """What each bot has said on stderr so far, by label; the processes of one seat one after the other."""
+        """What each bot has said on stderr so far, by label; the processes of one seat one after the
+        other.
+        """
         said: dict[str, bytes] = {}
         for process in (*self.finished, *self._processes.values()):
             said[process.name] = said.get(process.name, b"") + bytes(process.errors)

@@ -1,6 +1,7 @@
 """Which descriptors are ready, and who is to be called: epoll on Linux, whatever `selectors` has elsewhere.
 
-Its own descriptor turns readable when any of those it watches is ready, so Trio can wait for all of them at once.
+Its own descriptor turns readable when any of those it watches is ready, so Trio can wait for all of them at
+once.
 """
 
 import select

@@ -1,6 +1,7 @@
 """From what an operator types to what is started: paths, command lines, bot directories and the bundled bots.
 
-A directory with a `bot.toml` that says `build` is copied to a cache under the hash of its content and built there, once.
+A directory with a `bot.toml` that says `build` is copied to a cache under the hash of its content and built
+there, once.
 """
 
 from __future__ import annotations
@@ -71,13 +72,16 @@ def find_bots(
 ) -> list[Bot]:
     """The bots that these command-line words mean, with labels that are unique.
 
-    Builds those that need it, confined at the level `sandbox`; `say` is told so.  Raises ArenaError with one sentence for a word that means no bot that can be started.
+    Builds those that need it, confined at the level `sandbox`; `say` is told so.  Raises ArenaError with one
+    sentence for a word that means no bot that can be started.
     """
     return uniquely_named([find_bot(word, say, sandbox) for word in words])
 
 
 def find_bot(word: str, say: Callable[[str], None] = lambda _: None, sandbox: Sandbox = "auto") -> Bot:
-    """The bot that one word means: `NAME=BOT`, a bundled name, a directory, a file, or a quoted command line."""
+    """The bot that one word means: `NAME=BOT`, a bundled name, a directory, a file, or a quoted
+    command line.
+    """
     if "\0" in word:
         raise ArenaError(f"The bot {word!r} has a NUL character in it; no path or command has.")
     named = _NAMED.fullmatch(word)
@@ -136,7 +140,7 @@ def _from_directory(folder: Path, say: Callable[[str], None], sandbox: Sandbox) 
         toml = msgspec.convert(tomllib.loads(path.read_text()), BotToml)
     except FileNotFoundError:
         raise ArenaError(
-            f"The directory {folder} has no bot.toml; write one with name, run and, if it needs building, build."
+            f"The directory {folder} has no bot.toml; write one with name, run and, if it is built, build."
         ) from None
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, msgspec.ValidationError) as error:
         raise ArenaError(f"{path} cannot be used: {error}.") from None
@@ -163,7 +167,9 @@ def _from_directory(folder: Path, say: Callable[[str], None], sandbox: Sandbox) 
 
 
 def _build(source: Path, build: str, fingerprint: str, say: Callable[[str], None], sandbox: Sandbox) -> Path:
-    """Build a copy of a bot's directory in the cache and return where; a bot of the same content is built once."""
+    """Build a copy of a bot's directory in the cache and return where; a bot of the same content is built
+    once.
+    """
     import platformdirs
 
     cache = Path(platformdirs.user_cache_dir("hearts-arena")) / "builds"
@@ -228,7 +234,7 @@ def _from_command(word: str) -> Bot:
     python = any(part.suffix == ".py" or part.name.startswith("python") for part in parts)
     return Bot(
         name=name,
-        command=(os.path.abspath(found) if "/" in program else program, *command[1:]),
+        command=(str(Path(found).absolute()) if "/" in program else program, *command[1:]),
         cwd=str(here),
         fingerprint=sha256(_hash_of(files, here).encode() + "\0".join(command).encode()).hexdigest(),
         files=(str(scripts[0].parent), *(_packages() if python else ())),
@@ -237,7 +243,8 @@ def _from_command(word: str) -> Bot:
 
 def _no_such_bot(word: str, program: str) -> str:
     if word != program:
-        return f"The command {word!r} cannot be started: {program!r} is neither on PATH nor a file that can be executed."
+        why = f"{program!r} is neither on PATH nor a file that can be executed"
+        return f"The command {word!r} cannot be started: {why}."
     close = get_close_matches(word, BUNDLED, 1)
     hint = f"did you mean {close[0]}?" if close else f"the bundled bots are {', '.join(BUNDLED)}."
     return f"There is no bot {word!r}: no such file, directory, command on PATH or bundled bot; {hint}"

@@ -21,7 +21,8 @@ _DURATION: Final = re.compile(r"(\d+(?:\.\d+)?)\s*(ms|s|m|)")
 def read_rules(name: str = "standard", changes: Iterable[str] = ()) -> Rules:
     """The rules that `--rules NAME|FILE` and any number of `--set KEY=VALUE` mean.
 
-    A file is TOML with rule fields at its top, and `preset` for what it starts from.  Raises ArenaError naming what is wrong.
+    A file is TOML with rule fields at its top, and `preset` for what it starts from.  Raises ArenaError
+    naming what is wrong.
     """
     fields = _changes(changes)
     try:
@@ -61,7 +62,9 @@ def _changes(words: Iterable[str]) -> dict[str, Any]:
 
 
 def _value(key: str, text: str) -> Any:
-    """A value as it stands on a command line: JSON where it is that, else a word, or words for the fields that are lists."""
+    """A value as it stands on a command line: JSON where it is that, else a word, or words for the fields
+    that are lists.
+    """
     try:
         return _plain(msgspec.json.decode(text))
     except msgspec.DecodeError:
