@@ -52,6 +52,7 @@ class Bot:
         self.scratch: str = cage["scratch"]
         self.scratch_mb: int = cage["scratch_mb"]
         self.memory_mb: int = cage["memory_mb"]
+        self.inside = bool(cage["inside"])
         self.why = ""  # why we have ended it, if we have
         self.status = 0
         self.cpu_s = 0.0
@@ -290,6 +291,8 @@ class Keeper:
             self._settle(bot)
         bot.add(spent)
         bot.status = os.waitstatus_to_exitcode(status)
+        if bot.inside and 128 < bot.status <= 128 + signal.NSIG:  # a sandbox says so of the bot in it
+            bot.status = 128 - bot.status
         bot.tell_at = time.monotonic() + _LAST_S
         # A sandbox is an orphan now, and knows what the bot in it has used.
         orphans = [each for each in children(os.getpid()) if each not in self._bots]

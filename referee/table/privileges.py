@@ -36,7 +36,8 @@ def drop(user: int, kept: Sequence[int]) -> None:
     with contextlib.suppress(OSError):
         # Without the second, access(2) would count no capability, and tell Java that its file is not there.
         prctl(_PR_SET_SECUREBITS, _NO_ROOT | _NO_FIXUP)
-    os.setgroups([])
+    with contextlib.suppress(PermissionError):  # a user namespace may withhold it, and has no groups to lose
+        os.setgroups([])
     os.setresgid(user, user, user)
     os.setresuid(user, user, user)
     bits = sum(1 << capability for capability in kept)

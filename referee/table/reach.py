@@ -156,7 +156,7 @@ def own_files(
 
     `mine` are the files that its command names, `others` those of the other bots, `shut` what no bot may
     read.  Match logs, what bots said on stderr, and hidden files are never its own.  In a directory that it
-    shares with another bot only the files that its own name can be.
+    shares with another bot, or that is everybody's, only the files that its own name can be.
     """
     rivals, closed = list(others), [path.resolve() for path in shut]
     own = [path for path in mine if path.resolve() not in closed and not _is_private(path)]
@@ -164,15 +164,22 @@ def own_files(
     for place in map(Path, wanted):
         if not place.is_dir() or not _needs_care(place, rivals, closed):
             found.append(place)
-        elif any(path.parent == place for path in rivals):
+        elif any(path.parent == place for path in rivals) or _is_everybodys(place):
             found += _mentioned(place, [path for path in own if path.parent == place], rivals, closed)
         else:
             found += _parts(place, rivals, closed)
     return [str(path) for path in dict.fromkeys([*found, *own])]
 
 
+def _is_everybodys(place: Path) -> bool:
+    """Whether a directory holds much that has nothing to do with a bot: a home directory, `/tmp`."""
+    return Path.home().is_relative_to(place) or place in (Path("/tmp"), Path("/var/tmp"))
+
+
 def _needs_care(place: Path, rivals: list[Path], closed: list[Path]) -> bool:
-    if any(path.is_relative_to(place) for path in (*rivals, *closed, Path.cwd(), Path.home())):
+    if _is_everybodys(place) or Path.cwd().is_relative_to(place):
+        return True
+    if any(path.is_relative_to(place) for path in (*rivals, *closed)):
         return True
     return any(_is_private(entry) for entry in _entries(place))
 

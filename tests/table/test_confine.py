@@ -455,6 +455,13 @@ def test_what_was_used_is_measured(cell, level: str) -> None:
 
 
 @every_level
+@pytest.mark.parametrize(("end", "status"), [("sys.exit(3)", 3), ("os.kill(os.getpid(), 11)", -11)])
+def test_how_it_ended(cell, level: str, end: str, status: int) -> None:
+    here = cell(level)
+    assert here.bench.wait(Exited, here.python(f"import os, sys; {end}").key).status == status
+
+
+@every_level
 def test_frozen_it_does_nothing_and_thawed_it_goes_on(cell, level: str) -> None:
     """With what it has started, in sessions of their own too."""
     here = cell(level)
