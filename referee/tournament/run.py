@@ -175,9 +175,12 @@ class Run:
         return self._plan.deals if look is None else look
 
     def _share(self) -> int:
-        """How many deals the next task has: as many as were fast enough, fewer towards the end."""
+        """How many deals the next task has: as many as were fast enough, fewer towards the end.
+
+        But not so few that starting the bots would take longer than the play.
+        """
         left = max(self._end - self._next_deal, 1)
-        return min(self._size, max(1, ceil(left / (2 * max(self.progress.places, 1)))))
+        return min(self._size, max(ceil(left / (2 * max(self.progress.places, 1))), self._size // 8, 1))
 
     def _was_played(self, deal: int) -> bool:
         """Whether all matches of a deal are on the disk; they are then counted."""
