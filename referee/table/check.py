@@ -24,12 +24,12 @@ from referee.game.rulebook import rulebook
 from referee.table import scenes
 from referee.table.confine import Confinement
 from referee.table.diagnosis import Diagnosis, answer_in
-from referee.table.interview import BUSY, LISTEN_S, Exchange, Interview, Page, Sitting, Wrong
+from referee.table.interview import LISTEN_S, Exchange, Interview, Page, Sitting, Wrong
 from referee.table.launch import Exited, Keeper
 from referee.table.process import LEAVE_GRACE_S
 from referee.table.roster import Bot
 from referee.table.scenes import MOMENTS, SCENES, MomentName, SceneName
-from referee.table.vitals import family, vitals
+from referee.table.vitals import computes, family, vitals
 
 _TABLES: Final = 8
 """How many tables are tried at most; what plays eight at once plays more."""
@@ -281,8 +281,7 @@ class _Course:
         await self._interview.listen()
         before, began = vitals(pid), time.monotonic()
         await self._interview.listen(3 * LISTEN_S)
-        after, took_s = vitals(pid), time.monotonic() - began
-        if before and after and after.cpu_s - before.cpu_s > BUSY * took_s:
+        if computes(before, vitals(pid), time.monotonic() - began):
             notes.append("It computes though nothing is asked of it.")
         if strays := len(self._interview.strays):
             notes.append(f"It has started processes ({strays}) that live on by themselves; they are ended.")

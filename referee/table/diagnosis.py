@@ -38,7 +38,9 @@ class Silence(Struct):
 
     waited_s: float
     late_s: float | None = None
-    unread: int | None = 0
+    unread: int = 0
+    hears: bool = True
+    speaks: bool = True
     stopped: bool = False
     busy: bool = False
     memory_mb: int = 0
@@ -86,6 +88,8 @@ STDERR: Final = (
 )
 _LOOP: Final = "Read stdin line by line in a loop, and answer each request before you read the next line."
 _MUCH_MB: Final = 500
+_BY_SIGNAL: Final = 128
+"""What a shell or a sandbox adds to the number of the signal that has ended its program."""
 _SIGNALS: Final = {
     "SIGSEGV": "it crashed: it used memory that is not its own, as by a bad pointer or endless recursion",
     "SIGBUS": "it crashed: it used memory that is not its own",
@@ -113,10 +117,7 @@ def diagnose(evidence: Evidence) -> Diagnosis:
         case "launch":
             return _not_launched(fault)
         case "closed":
-            return Diagnosis(
-                "It closed its stdout but goes on running, so that no answer can come any more.",
-                ("Do not close stdout, nor point it elsewhere: the referee reads your answers there.",),
-            )
+            return _closed("It")
         case "too_long":
             return Diagnosis(
                 f"It wrote too long a line: {fault.detail}.",
@@ -204,7 +205,9 @@ def _silent(evidence: Evidence, silence: Silence) -> Diagnosis:
             f"It did not answer {within}: its process is stopped, as by SIGSTOP or Ctrl-Z.",
             ("Nothing but the program itself, or somebody at this machine, stops it: look for SIGSTOP.",),
         )
-    if silence.unread is None:
+    if not silence.speaks:
+        return _closed(f"It did not answer {within}: it")
+    if not silence.hears:
         return Diagnosis(
             f"It did not answer {within}: it has closed its stdin, and cannot hear the request.",
             ("Do not close stdin: it is there for the next request.",),
@@ -253,6 +256,13 @@ def _unfinished(rest: bytes, within: str) -> Diagnosis:
     )
 
 
+def _closed(who: str) -> Diagnosis:
+    return Diagnosis(
+        f"{who} has closed its stdout but goes on running, so that no answer can come any more.",
+        ("Do not close stdout, nor point it elsewhere: the referee reads your answers there.",),
+    )
+
+
 # --- it ended --------------------------------------------------------------------------------------------
 
 
@@ -261,10 +271,7 @@ def _not_launched(fault: FaultRecord) -> Diagnosis:
     if detail.startswith("speaks protocol"):
         return Diagnosis(f"It {detail}.", ("Leave the field `protocol` out of your `ready`, or say 1.",))
     if detail.startswith("closed its output"):
-        return Diagnosis(
-            "It closed its stdout before it said ready, but goes on running.",
-            ("Do not close stdout: the referee reads your answers there.",),
-        )
+        return _closed("Before it said ready it")
     advice = "Try to start it yourself, in its own directory, from a terminal."
     if "Windows line ends" in detail:
         advice = "Save it with Unix line ends (\\n alone), as by: sed -i 's/\\r$//' FILE"
@@ -279,6 +286,8 @@ def _not_launched(fault: FaultRecord) -> Diagnosis:
 
 def _ended(evidence: Evidence, status: int) -> Diagnosis:
     """It has exited, or was ended by a signal."""
+    if status > _BY_SIGNAL and _signal_name(status - _BY_SIGNAL) in _SIGNALS:
+        status = _BY_SIGNAL - status
     error = last_error(evidence.stderr)
     rest = evidence.came.rpartition(b"\n")[2]
     before = "while an answer was due"

@@ -44,12 +44,10 @@ from referee.table.poller import READ, Poller
 from referee.table.process import LEAVE_GRACE_S, Process, Tap
 from referee.table.roster import Bot
 from referee.table.scenes import SCENES, Scene, SceneName
-from referee.table.vitals import vitals
+from referee.table.vitals import computes, vitals
 
 LISTEN_S: Final = 0.05
 """How long a bot is listened to when nothing is asked, for what it should not say."""
-BUSY: Final = 0.2
-"""The share of a processor that tells computing from waiting."""
 _STAGED_TRICKS: Final = 3
 """For how many tricks at least the stand-ins play as a scene wants."""
 _ENOUGH_FAULTS: Final = 15
@@ -159,6 +157,7 @@ class Interview:
         self._poller.watch(keeper.fileno(), READ, self._on_keeper)
         self._sittings: dict[Match, Sitting] = {}
         self._stalled: list[tuple[Sitting, Failed]] = []
+        self._examined = False
         self._batch: list[Exchange] = []
         self._partial = b""
         self._rest = b""
@@ -169,6 +168,8 @@ class Interview:
 
     def close(self) -> None:
         """Give back what was opened; the keeper's owner ends the process."""
+        for process in self._processes.values():
+            process.abandon()
         self._poller.close()
 
     # --- what the steps do -------------------------------------------------------------------------------
@@ -306,7 +307,7 @@ class Interview:
 
     def _take(self, verdicts: Verdicts) -> None:
         """Bring the conversation's verdicts to their matches; silence is looked into first."""
-        stray = self._stray()
+        stray = None if self._examined else self._stray()
         for chair, what in verdicts:
             sitting = self._sittings.get(chair.match)
             if sitting is None or chair is not sitting.chair:
@@ -392,6 +393,7 @@ class Interview:
     async def _find_out_why(self) -> None:
         """Time is up: wait for a late answer, look at the process, then close its stdin and listen."""
         stalled, self._stalled = self._stalled, []
+        self._examined = True
         process, asked = self.process, [sitting.last for sitting, _ in stalled if sitting.last]
         began = self._clock()
         silence = Silence(asked[0].limit_s)
@@ -405,13 +407,15 @@ class Interview:
         after = vitals(self.pid) if self.pid else None
         if before and after:
             silence.stopped, silence.memory_mb = after.stopped, after.memory_mb
-            silence.busy = after.cpu_s - before.cpu_s > BUSY * (self._clock() - began)
+            silence.hears, silence.speaks = after.hears, after.speaks
+            silence.busy = computes(before, after, self._clock() - began)
         exited = process.gone
         if answered():
             silence.late_s = self._clock() - asked[0].asked_at
         elif not exited:
             self.over = True
-            silence.unread = process.unread
+            silence.unread = process.unread or 0
+            silence.hears = silence.hears and process.unread is not None
             heard = [len(exchange.came) for exchange in asked]
             took_s = await self.leave()
             silence.left = took_s < LEAVE_GRACE_S
@@ -421,10 +425,14 @@ class Interview:
             if silence.answered and not self.answered:
                 silence.read_all = await self._reads_all()
         self.over = self.over or exited or process.conversation.dead is not None
+        self._examined = False
+        stray = self._stray()
         for sitting, failed in stalled:
             if sitting.last and not exited:
                 sitting.last.silence = silence
             self._deliver(sitting, failed)
+        if stray:
+            self._note(*stray)
 
     async def _reads_all(self) -> bool | None:
         """Whether a fresh process of the bot reads on and on, and answers nothing before its input ends.
