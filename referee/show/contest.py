@@ -63,7 +63,7 @@ def tournament(
     stored = stored_plan(folder)
     entry = enter(stored, wanted, people.print)
     confine.check(entry.plan.conditions.sandbox)
-    with Store.open(folder) as store:
+    with _workers(jobs, cluster) as (executor, places, lost), Store.open(folder) as store:
         if store.plan != stored:  # another run has been here just now
             entry = enter(store.plan, wanted, people.print)
         if store.plan != entry.plan:
@@ -71,7 +71,7 @@ def tournament(
         _announce(store, entry, people)
         private = (wanted.file,) if wanted.file else ()
         screen = _Screen(people)
-        with _interruptible(), _workers(jobs, cluster) as (executor, places, lost):
+        with _interruptible():
             run = Run(
                 store,
                 entry.plan,

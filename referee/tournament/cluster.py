@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import contextlib
 import logging
+import re
+import socket
 from concurrent.futures import Executor
 from importlib import import_module
 from types import TracebackType
@@ -17,6 +19,7 @@ from referee.errors import ArenaError
 
 RESOURCE: Final = "bots"
 _CONNECT_S: Final = 10
+_ADDRESS: Final = re.compile(r"(?:(?:tcp|tls)://)?(?P<host>[^\s/:]+|\[[0-9a-fA-F:]+\]):(?P<port>\d+)")
 
 
 class Cluster:
@@ -56,11 +59,26 @@ def connect(address: str) -> Cluster:
         distributed: Any = import_module("distributed")
     except ImportError:
         raise ArenaError("--cluster needs Dask: pip install 'hearts-arena[cluster]'.") from None
+    _knock(address)
     for name in ("distributed", "tornado"):  # what they have to say, we say
         logging.getLogger(name).setLevel(logging.CRITICAL)
     try:
         client = distributed.Client(address, timeout=_CONNECT_S, set_as_default=False)
     except (OSError, TimeoutError, ValueError) as error:
-        detail = str(error).splitlines()[0] if str(error) else type(error).__name__
-        raise ArenaError(f"There is no Dask scheduler at {address}: {detail}.") from None
+        raise _nobody(address, str(error).partition("\n")[0] or type(error).__name__) from None
     return Cluster(client, distributed.KilledWorker)
+
+
+def _knock(address: str) -> None:
+    """Find out whether anybody listens there, before Dask tries again and again."""
+    parts = _ADDRESS.fullmatch(address)
+    if not parts:
+        raise _nobody(address, "an address is written like tcp://HOST:8786")
+    try:
+        socket.create_connection((parts["host"].strip("[]"), int(parts["port"])), _CONNECT_S).close()
+    except (OSError, OverflowError) as error:
+        raise _nobody(address, getattr(error, "strerror", None) or str(error)) from None
+
+
+def _nobody(address: str, why: str) -> ArenaError:
+    return ArenaError(f"There is no Dask scheduler at {address}: {why}.")

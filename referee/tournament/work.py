@@ -11,7 +11,7 @@ from __future__ import annotations
 import time
 import zlib
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from functools import partial
 from hashlib import sha256
@@ -96,6 +96,29 @@ def rules_hash(plan: Plan) -> str:
     return sha256(msgspec.json.encode(plan.match_rules)).hexdigest()[:16]
 
 
+def lineup_of(plan: Plan, seats: tuple[str, ...]) -> LineupRow:
+    """The line-up of these bots: who they are, what they are made of, and the rules they play by."""
+    prints = {bot.name: bot.fingerprint for bot in plan.bots}
+    labels, content, rules = _json(seats), _json([prints[bot] for bot in seats]), rules_hash(plan)
+    return sha256(f"{labels}{content}{rules}".encode()).hexdigest()[:16], labels, content, rules
+
+
+def row_of(planned: PlannedMatch, result: Result, lineup: str, stand_ins: Sequence[int]) -> MatchRow:
+    """The row that a match leaves."""
+    return (
+        planned.id,
+        planned.seed,
+        planned.first_hand,
+        lineup,
+        _json(result.hands),
+        _json(result.retired),
+        _json(stand_ins),
+        _json(result.faults),
+        _json(result.us),
+        _now(),
+    )
+
+
 def play(task: Task) -> Played:
     """Play a task.  Raises ArenaError if this machine cannot."""
     began = time.perf_counter()
@@ -165,34 +188,17 @@ class _Batch:
         for result in self._results.values():
             for fault in result.faults:
                 faults[result.seats[fault.seat]][fault.kind] += 1
-        lineups: dict[str, LineupRow] = {}
+        of_seats: dict[tuple[str, ...], LineupRow] = {}
         rows = []
-        now = datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
-        rules = rules_hash(self._plan)
-        fingerprints = {bot.name: bot.fingerprint for bot in self._plan.bots}
         for match in (match for deal in self._deals for match in deal):
             result = self._results[match.id]
-            seats = _json(result.seats)
-            prints = _json([fingerprints[bot] for bot in result.seats])
-            lineup = sha256(f"{seats}{prints}{rules}".encode()).hexdigest()[:16]
-            lineups[lineup] = (lineup, seats, prints, rules)
-            rows.append(
-                (
-                    match.id,
-                    match.seed,
-                    match.first_hand,
-                    lineup,
-                    _json(result.hands),
-                    _json(result.retired),
-                    _json(sorted(self._absent.get(match.id, ()))),
-                    _json(result.faults),
-                    _json(result.us),
-                    now,
-                )
-            )
+            if result.seats not in of_seats:
+                of_seats[result.seats] = lineup_of(self._plan, result.seats)
+            lineup = of_seats[result.seats][0]
+            rows.append(row_of(match, result, lineup, sorted(self._absent.get(match.id, ()))))
         return Played(
             matches=tuple(rows),
-            lineups=tuple(lineups.values()),
+            lineups=tuple(of_seats.values()),
             logs=tuple(self._logs.items()),
             payoffs=tuple(payoffs),
             faults={bot: dict(kinds) for bot, kinds in faults.items()},
@@ -223,7 +229,7 @@ class _Batch:
         return MatchRecord(
             arena=referee.__version__,
             id=planned.id,
-            started=datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z"),
+            started=_now(),
             seed=planned.seed,
             first_hand=planned.first_hand,
             rules=self._plan.match_rules,
@@ -340,3 +346,7 @@ def _gzip(log: _Log) -> bytes:
 
 def _json(value: object) -> str:
     return msgspec.json.encode(value).decode()
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")

@@ -1,0 +1,170 @@
+"""A tournament's directory: what goes in comes out, the first result stands, a full disk loses nothing."""
+
+from __future__ import annotations
+
+import gzip
+import os
+import sqlite3
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from referee.errors import ArenaError
+from referee.tournament.plan import Entrant, Plan
+from referee.tournament.results import DealSummary, result_of
+from referee.tournament.schedule import Schedule
+from referee.tournament.store import Store, stored_plan
+from referee.tournament.work import Payoff, Played, lineup_of, row_of
+from tests.tournament.in_process import at_random, play
+
+PLAN = Plan(
+    bots=tuple(Entrant(name, name, f"content of {name}") for name in ("ann", "bob", "cyd", "dan")),
+    seed="store",
+    deals=3,
+)
+
+
+def played(plan: Plan = PLAN, deals: range = range(3), salt: int = 0) -> Played:
+    """These deals as a worker would return them."""
+    schedule = Schedule(plan)
+    matches, lineups, logs, payoffs = [], {}, [], []
+    for deal in deals:
+        results = []
+        for planned in schedule.of_deal(deal):
+            players = {name: at_random(salt + at) for at, name in enumerate(plan.labels)}
+            result = result_of(play(planned, plan, players))
+            lineup = lineup_of(plan, result.seats)
+            lineups[lineup[0]] = lineup
+            matches.append(row_of(planned, result, lineup[0], ()))
+            logs.append((planned.id, gzip.compress(f"log of {planned.id}, {salt}\n".encode())))
+            results.append(result)
+        summary = DealSummary(results, 26)
+        payoffs.append(Payoff(deal, summary.payoffs, summary.played))
+    return Played(
+        matches=tuple(matches),
+        lineups=tuple(lineups.values()),
+        logs=tuple(logs),
+        payoffs=tuple(payoffs),
+        faults={},
+        stderr={},
+        hands=len(matches),
+        seconds=1.0,
+    )
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    with Store.open(tmp_path / "t") as store:
+        store.write_plan(PLAN)
+        yield store
+
+
+def test_what_goes_in_comes_out(store: Store):
+    assert store.keep(played()) == 12
+    assert store.matches == 12
+    by_id = list(store.results("match.id"))
+    assert [result.match for result in by_id] == sorted(match.id for match in Schedule(PLAN))
+    by_deal = list(store.results("deal"))
+    assert sorted(by_deal, key=lambda result: result.match) == by_id
+    planned = Schedule(PLAN).of_deal(1)
+    assert {result.match for result in store.of_deal(planned[0].seed)} == {match.id for match in planned}
+    assert store.plan == PLAN
+
+
+def test_a_log_is_found_by_the_beginning_of_its_match_id(store: Store):
+    store.keep(played())
+    match = next(iter(Schedule(PLAN))).id
+    assert store.log(match) == store.log(match[:12]) == f"log of {match}, 0\n".encode()
+    with pytest.raises(ArenaError, match="several matches whose ids begin with"):
+        store.log("")
+    with pytest.raises(ArenaError, match="There is no match zz"):
+        store.log("zz")
+
+
+def test_the_first_result_stands_with_its_log(store: Store):
+    store.keep(played(deals=range(1)))
+    before = list(store.results("match.id"))
+    assert store.keep(played(salt=7)) == 8
+    after = {result.match: result for result in store.results("match.id")}
+    assert [after[result.match] for result in before] == before
+    assert all(store.log(result.match).endswith(b", 0\n") for result in before)
+
+
+def test_results_of_a_changed_bot_or_of_other_rules_do_not_count(store: Store):
+    store.keep(played())
+    changed = Plan(bots=(*PLAN.bots[:3], Entrant("dan", "dan", "new content")), seed="store", deals=3)
+    store.write_plan(changed)
+    assert list(store.results("deal")) == []
+    assert store.matches == 12, "they are kept"
+    store.keep(played(changed))
+    assert len(list(store.results("deal"))) == 12
+    store.write_plan(PLAN)
+    assert {result.match for result in store.results("deal")} == {match.id for match in Schedule(PLAN)}
+
+
+def fill(store: Store) -> None:
+    for salt in range(100):
+        store.keep(played(Plan(bots=PLAN.bots, seed=f"more {salt}", deals=3)))
+
+
+@pytest.mark.parametrize("part", ["results", "logs"])
+def test_a_full_disk_is_told_and_loses_nothing(store: Store, part: str):
+    store.keep(played(deals=range(1)))
+    database: sqlite3.Connection = getattr(store, f"_{part}")
+    pages = database.execute("PRAGMA page_count").fetchone()[0]
+    database.execute(f"PRAGMA max_page_count = {pages}")
+    with pytest.raises(ArenaError, match=r"full.*give the same command again"):
+        fill(store)
+    whole = list(store.results("deal"))
+    assert len(whole) % 4 == 0
+    assert all(store.log(result.match) for result in whole)
+    database.execute("PRAGMA max_page_count = 1000000")
+    assert store.keep(played()) == 8
+
+
+def test_only_the_operator_can_read_it(store: Store):
+    store.keep(played())
+    store.note("something")
+    assert stat.S_IMODE(store.folder.stat().st_mode) == 0o700
+    for path in store.folder.iterdir():
+        assert not stat.S_IMODE(path.stat().st_mode) & 0o077, path
+
+
+def test_one_run_at_a_time_and_readers_meanwhile(store: Store):
+    store.keep(played())
+    with pytest.raises(ArenaError, match=f"process {os.getpid()}"):
+        Store.open(store.folder)
+    with Store.read(store.folder) as reader:
+        assert reader.matches == 12
+    store.close()
+    Store.open(store.folder).close()
+
+
+def test_what_is_no_tournament_is_told(tmp_path: Path):
+    with pytest.raises(ArenaError, match="There is no tournament in"):
+        Store.read(tmp_path)
+    (tmp_path / "results.db").write_bytes(b"this is no database, but long enough to be looked at" * 20)
+    with pytest.raises(ArenaError, match="Cannot open"):
+        Store.read(tmp_path)
+    with pytest.raises(ArenaError, match="Cannot open"):
+        Store.open(tmp_path)
+    newer = tmp_path / "newer"
+    Store.open(newer).close()
+    with sqlite3.connect(newer / "results.db") as database:
+        database.execute("PRAGMA user_version = 99")
+    database.close()
+    with pytest.raises(ArenaError, match="of a newer arena"):
+        Store.read(newer)
+    (newer / "plan.toml").write_text("deals = 'many'")
+    with pytest.raises(ArenaError, match=r"plan\.toml cannot be used"):
+        stored_plan(newer)
+
+
+def test_stderr_is_kept_whole_at_first_and_then_the_last(store: Store):
+    for _ in range(3):
+        store._keep_stderr({"ann": b"a" * 600_000})
+    first, last = store.folder / "stderr" / "ann.txt", store.folder / "stderr" / "ann.last.txt"
+    assert first.stat().st_size == 1_200_000
+    assert last.stat().st_size == 600_000
