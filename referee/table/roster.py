@@ -236,7 +236,9 @@ def _from_command(word: str) -> Bot:
         name=name,
         command=(str(Path(found).absolute()) if "/" in program else program, *command[1:]),
         cwd=str(here),
-        fingerprint=sha256(_hash_of(files, here).encode() + "\0".join(command).encode()).hexdigest(),
+        fingerprint=sha256(
+            _hash_of(scripts, scripts[0].parent).encode() + "\0".join(command).encode()
+        ).hexdigest(),
         files=(str(scripts[0].parent), *(_packages() if python else ())),
     )
 
