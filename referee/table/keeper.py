@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 _LOOK_S = 0.25  # how often orphans of living bots are looked for, and what the bots use
 _LOOKS_PER_MEASURE = 4  # looking through a scratch directory takes longer
-_LAST_S = 0.5  # how long the end of a bot is held back for the sake of what its orphans have used
+_LAST_S = 0.08  # how long the end of a bot is held back for the sake of what its orphans have used
 _RETRY_MS = 50  # how soon a sweep is repeated if no SIGCHLD comes first
 _REAPED_PER_TURN = 1000
 _CHANNEL = 0
