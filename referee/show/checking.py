@@ -7,7 +7,8 @@ import signal
 import sys
 from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import Any, Final
+from types import TracebackType
+from typing import Any, Final, Self
 
 import trio
 from rich.console import Console
@@ -20,6 +21,7 @@ from referee.show import words
 from referee.show.output import console
 from referee.table.check import Report, Step
 from referee.table.check import check as check_bot
+from referee.table.confine import describe
 from referee.table.interview import Exchange, Wrong
 from referee.table.roster import find_bot
 from referee.table.settings import make_conditions, read_rules
@@ -57,8 +59,10 @@ def check(
     screen = CheckScreen(people, conditions, verbose=verbose)
     turn = _duration(conditions.turn_ms * 1000)
     people.print(Text(f"Checking {bot.name}", style="bold"), words.harmless(" ".join(bot.command)))
-    people.print(f"rules {rules_name} for {rules.players}, {turn} a turn, sandbox {conditions.sandbox}\n")
-    report = trio.run(_until_interrupted, lambda: check_bot(bot, rules, conditions, screen.watch))
+    level = describe(conditions.sandbox)
+    people.print(f"rules {rules_name} for {rules.players}, {turn} a turn, sandbox {level}\n")
+    with screen:
+        report = trio.run(_until_interrupted, lambda: check_bot(bot, rules, conditions, screen.watch))
     if report is None:
         people.print("Interrupted; the bot has been ended.")
         sys.exit(_INTERRUPTED)
@@ -90,18 +94,30 @@ async def _until_interrupted(work: Callable[[], Awaitable[Report]]) -> Report | 
 
 
 class CheckScreen:
-    """Tells of steps as they end, and at last of the whole."""
+    """Tells of steps as they end, and at last of the whole.  On a terminal a line says what is going on."""
 
     def __init__(self, console: Console, conditions: Conditions, *, verbose: bool = False) -> None:
         self._console = console
         self._conditions = conditions
         self._verbose = verbose
+        self._status = console.status("step 1")
         self._width = min(console.width, _WIDTH) if console.is_terminal else _WIDTH
+
+    def __enter__(self) -> Self:
+        if self._console.is_terminal:
+            self._status.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._status.stop()
 
     def watch(self, step: Step) -> None:
         """Show one step."""
+        self._status.update(f"step {step.number + 1}")
         mark, style = _MARKS[step.state]
-        title = Text(f"{mark} {step.number:>2}  ", style=style)
+        title = Text.assemble((f"{mark} {step.number:>2}  ", style))
         title.append(step.title, style="bold" if step.state != "not reached" else "dim")
         took = [exchange.us for exchange in step.exchanges if exchange.us is not None]
         if step.state == "not reached":
@@ -164,7 +180,8 @@ class CheckScreen:
 
     def _wrong(self, wrong: Wrong, where: str, told: set[str], counts: Counter[str]) -> None:
         kind = _kind(wrong)
-        self._line("wrong", f"{wrong.diagnosis.what}{where}", style="red")
+        what = wrong.diagnosis.what
+        self._line("wrong", f"{what.removesuffix('.')}{where}." if where else what, style="red")
         if kind in told:
             return
         told.add(kind)
@@ -220,9 +237,7 @@ class CheckScreen:
         self._line(label, _cut(text, _WHOLE if whole else self._room))
 
     def _line(self, label: str, text: str, *, style: str = "") -> None:
-        line = Text(f"{_MARGIN}{label:<8}", style="dim")
-        line.append(words.harmless(text), style=style or "default")
-        self._print(line)
+        self._print(Text.assemble((f"{_MARGIN}{label:<8}", "dim"), (words.harmless(text), style)))
 
     def _print(self, line: Text) -> None:
         self._console.print(line, soft_wrap=True)

@@ -329,7 +329,7 @@ def _ended(evidence: Evidence, status: int) -> Diagnosis:
 
 _ERROR_LINE: Final = re.compile(
     r"Exception in thread .*|[\w.]*(Error|Exception)\b.*|panic: .*|thread '.*' panicked.*"
-    r"|terminate called .*|.* at .* line \d+.*"
+    r"|terminate called .*|.* at .* line \d+.*|.*: Assertion .* failed\.?"
     r"|.*: (syntax error|command not found|not found|Permission denied|No such file or directory).*"
 )
 

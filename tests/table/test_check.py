@@ -22,6 +22,7 @@ from referee.game.events import Answered, Ask, Dealt, MatchRecord, SeatRecord
 from referee.game.match import Match
 from referee.table import scenes
 from referee.table.check import Report, Step, check, first_pass, plan
+from referee.table.diagnosis import last_error
 from referee.table.roster import Bot
 from referee.table.scenes import MOMENTS, SCENES
 from tests.bots.gallery import ROGUES, Rogue
@@ -513,6 +514,40 @@ async def test_what_cannot_be_started_is_named(tmp_path: Path, script: str, phra
 
 def descriptors() -> list[str]:
     return [path.name for path in Path("/proc/self/fd").iterdir()]
+
+
+@pytest.mark.parametrize(
+    ("stderr", "error"),
+    [
+        pytest.param(
+            'Traceback (most recent call last):\n  File "/a/bot.py", line 3, in f\n    x\nKeyError: 1\n',
+            "KeyError: 1 (bot.py, line 3)",
+            id="python",
+        ),
+        pytest.param(
+            "/a/bot.js:3\n  f(\n  ^\n\nTypeError: f is not a function\n    at main (/a/bot.js:3:3)\n",
+            "TypeError: f is not a function",
+            id="javascript",
+        ),
+        pytest.param(
+            'Exception in thread "main" java.lang.RuntimeException: no\n\tat Bot.main(Bot.java:3)\n',
+            'Exception in thread "main" java.lang.RuntimeException: no',
+            id="java",
+        ),
+        pytest.param(
+            "bot: bot.c:9: main: Assertion `cards > 0' failed.\n",
+            "bot: bot.c:9: main: Assertion `cards > 0' failed.",
+            id="c",
+        ),
+        pytest.param("Can't find x at bot.pl line 3.\n", "Can't find x at bot.pl line 3.", id="perl"),
+        pytest.param(
+            "bot.sh: line 3: jq: command not found\n", "bot.sh: line 3: jq: command not found", id="shell"
+        ),
+        pytest.param("all is well\n", "", id="nothing"),
+    ],
+)
+def test_the_line_of_an_error_report_that_matters(stderr: str, error: str) -> None:
+    assert last_error(stderr.encode()) == error
 
 
 async def test_nothing_is_left_when_it_is_cancelled(stage: Stage) -> None:
