@@ -1,0 +1,112 @@
+"""`arena standings --html`: one page that needs nothing else, with tables for the eye and plots."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from html import escape
+from pathlib import Path
+from typing import Final
+
+from referee.errors import ArenaError
+from referee.show.standings import feeders, interval, words_of
+from referee.tournament.findings import MODEL, Findings
+from referee.tournament.standings import Standing
+
+_POLICY: Final = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
+_STYLE: Final = """
+body { font: 15px/1.5 system-ui, sans-serif; color: #222; background: #fff; max-width: 62rem;
+       margin: 2rem auto; padding: 0 1rem; }
+h1 { font-size: 1.5rem; } h2 { font-size: 1.15rem; margin-top: 2.2rem; }
+table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
+th, td { padding: .25rem .7rem; text-align: right; border-bottom: 1px solid #ddd; white-space: nowrap; }
+th:nth-child(2), td:nth-child(2) { text-align: left; } td:nth-child(2) { font-weight: 600; }
+.scroll { overflow-x: auto; } .fault { color: #b00020; } .small { color: #555; font-size: .87rem; }
+svg { max-width: 100%; height: auto; }
+"""
+_COLUMNS: Final = (
+    *("", "bot", "payoff", "95% interval", "deals", "hands", "points", "wins", "moons", "strength"),
+    *("rating", "forfeits", "faults", "ms a hand"),
+)
+
+
+def write_report(findings: Findings, path: Path) -> None:
+    """Write the page, whole or not at all.  Raises ArenaError."""
+    page = report(findings)
+    fresh = path.with_name(f"{path.name}.new")
+    try:
+        fresh.write_text(page, encoding="utf-8")
+        fresh.replace(path)
+    except OSError as error:
+        fresh.unlink(missing_ok=True)
+        raise ArenaError(f"Cannot write {path}: {error.strerror}.") from None
+
+
+def report(findings: Findings) -> str:
+    """The page as text.  Raises ArenaError if nothing can draw plots here."""
+    plan = findings.plan
+    title = f"{plan.format} tournament of {len(plan.labels)} bots"
+    when = datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
+    sections = [
+        f"<h1>{escape(title)}</h1>",
+        f'<p class="small">{findings.deals:,} deals, {findings.matches:,} matches, {findings.hands:,} hands. '
+        f"{len(plan.active)} bots still play. Written {when}.</p>",
+    ]
+    sections += _results(findings) if findings.bots else ["<p>Nothing has been played yet.</p>"]
+    body = "\n".join(sections)
+    return (
+        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        f"<title>{escape(title)}</title>\n<style>{_STYLE}</style>\n</head>\n<body>\n{body}\n</body>\n</html>\n"
+    )
+
+
+def _results(findings: Findings) -> list[str]:
+    try:
+        from referee.show import plots
+    except ImportError:
+        raise ArenaError("--html needs matplotlib: pip install 'hearts-arena[report]'.") from None
+    fed = feeders(findings)
+    return [
+        "<h2>Standings</h2>",
+        _table(findings),
+        '<p class="small">Payoff: the mean of the others\' points less its own, a hand, against all others '
+        "equally often; its 95% interval is clustered by deal. Strength: an order-free Plackett-Luce fit of "
+        f"all finishing orders. Rating: {escape(MODEL)}, fed in the order of match ids.</p>",
+        plots.payoffs(findings),
+        "<h2>Is the order more than chance?</h2>",
+        "<ul>" + "".join(f"<li>{escape(words_of(pair))}</li>" for pair in findings.adjacent) + "</ul>",
+        "<h2>Rating over time</h2>",
+        plots.ratings(findings),
+        "<h2>Points in a hand</h2>",
+        plots.points(findings),
+        "<h2>Who wins from whom</h2>",
+        plots.crosstable(findings),
+        "<h2>Who feeds whom</h2>",
+        "<p class=\"small\">Points on the cards of the row's bot that fell into tricks of the column's, "
+        "beyond what both give and take at other tables. Partners who help each other stand out here.</p>",
+        plots.feeds(findings),
+        "<ul>" + "".join(f"<li>{escape(line)}</li>" for line in fed) + "</ul>"
+        if fed
+        else "<p>No pair stands out more than chance explains.</p>",
+    ]
+
+
+def _table(findings: Findings) -> str:
+    head = "".join(f"<th>{escape(name)}</th>" for name in _COLUMNS)
+    rows = "\n".join(_row(place, bot, findings) for place, bot in enumerate(findings.bots, start=1))
+    return f'<div class="scroll"><table>\n<tr>{head}</tr>\n{rows}\n</table></div>'
+
+
+def _row(place: int, bot: Standing, findings: Findings) -> str:
+    rating = f"{bot.rating.mu:.1f} ±{bot.rating.sigma:.1f}" if bot.rating else "-"
+    faults = ", ".join(f"{count:,} {kind}" for kind, count in bot.faults.items())
+    name = bot.name + (" (withdrawn)" if bot.name in findings.plan.withdrawn else "")
+    cells = (
+        *(str(place), name, f"{bot.payoff:+.3f}", interval(bot.ci95), f"{bot.deals:,}", f"{bot.hands:,}"),
+        *(f"{bot.points:.2f}", f"{bot.wins:.1%}", f"{bot.moons:.2%}", f"{bot.strength:+.2f}", rating),
+        f"{bot.forfeits:,}",
+    )
+    shown = "".join(f"<td>{escape(cell)}</td>" for cell in cells)
+    fault = f'<td class="fault">{escape(faults)}</td>' if faults else "<td>0</td>"
+    return f"<tr>{shown}{fault}<td>{bot.us / max(bot.hands, 1) / 1000:.1f}</td></tr>"

@@ -1,0 +1,176 @@
+"""What a tournament is told as: tables for people, JSON, CSV, and a page that needs nothing else."""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+from collections import defaultdict
+from html.parser import HTMLParser
+from importlib.util import find_spec
+from pathlib import Path
+from statistics import mean
+from xml.etree import ElementTree
+
+import pytest
+from click.testing import CliRunner
+from msgspec.structs import replace
+
+from referee.cli import cli
+from referee.show import report as page
+from referee.tournament.findings import Findings, gather
+from referee.tournament.plan import Plan
+from referee.tournament.store import Store
+from tests.tournament.stored import PLAN, played
+
+DEALS = 30
+NO_PLOTS = pytest.mark.skipif(find_spec("matplotlib") is None, reason="the extra `report` is not installed")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("report") / "t"
+    plan = Plan(bots=PLAN.bots, seed="report", deals=DEALS)
+    with Store.open(folder) as store:
+        store.write_plan(plan)
+        store.keep(played(plan, range(DEALS)))
+    return folder
+
+
+@pytest.fixture(scope="module")
+def findings(folder: Path) -> Findings:
+    with Store.read(folder) as store:
+        plan = store.plan
+        assert plan
+        return gather(store, plan)
+
+
+def standings(*words: object) -> str:
+    done = CliRunner().invoke(cli, ["standings", *map(str, words)], catch_exceptions=False)
+    assert done.exit_code == 0, done.output
+    return done.stdout
+
+
+def test_json_has_what_programs_look_for_best_first(folder: Path):
+    answer = json.loads(standings(folder, "--json"))
+    bots = answer["bots"]
+    assert [bot["name"] for bot in sorted(bots, key=lambda bot: -bot["payoff"])] == [
+        bot["name"] for bot in bots
+    ]
+    for bot in bots:
+        assert {"name", "deals", "hands", "payoff", "ci95", "strength", "rating", "forfeits"} <= bot.keys()
+        low, high = bot["ci95"]
+        assert low < bot["payoff"] < high
+        assert bot["rating"].keys() == {"mu", "sigma"}
+        assert (bot["deals"], bot["hands"]) == (DEALS, 4 * DEALS)
+    assert len(answer["adjacent"]) == 3
+    assert answer["won_from"]["ann"]["bob"]["points"] == pytest.approx(
+        -answer["won_from"]["bob"]["ann"]["points"]
+    )
+    assert answer["feeds"]["ann"].keys() == {"bob", "cyd", "dan"}
+    assert "Plackett-Luce" in answer["rating_model"]
+
+
+def test_payoffs_are_those_that_the_points_give(folder: Path):
+    paid: defaultdict[str, list[float]] = defaultdict(list)
+    with Store.read(folder) as store:
+        for result in store.results("match.id"):
+            (hand,) = result.hands
+            for seat, bot in enumerate(result.seats):
+                paid[bot].append((sum(hand.points) - hand.points[seat]) / 3 - hand.points[seat])
+    for bot in json.loads(standings(folder, "--json"))["bots"]:
+        assert bot["payoff"] == pytest.approx(mean(paid[bot["name"]]))
+
+
+def test_csv_has_a_line_for_each_bot(folder: Path):
+    rows = list(csv.DictReader(standings(folder, "--csv").splitlines()))
+    answer = json.loads(standings(folder, "--json"))
+    assert [row["name"] for row in rows] == [bot["name"] for bot in answer["bots"]]
+    assert [float(row["payoff"]) for row in rows] == [bot["payoff"] for bot in answer["bots"]]
+
+
+def test_people_are_told_in_tables(folder: Path):
+    said = standings(folder)
+    for words in (
+        "payoff",
+        "95% interval",
+        "by chance",
+        "won from the column's",
+        "fed in the order of match ids",
+    ):
+        assert words in said or words == "by chance"
+    assert re.search(r"ann above|above ann", said)
+
+
+def test_a_log_is_printed_by_the_beginning_of_its_id(folder: Path, findings: Findings):
+    with Store.read(folder) as store:
+        match = next(store.results("match.id")).match
+    assert standings(folder, "--log", match[:12]) == f"log of {match}, 0\n"
+
+
+@NO_PLOTS
+def test_the_page_needs_nothing_else(folder: Path, tmp_path: Path):
+    path = tmp_path / "report.html"
+    standings(folder, "--html", path)
+    text = path.read_text()
+    tags = _Tags(text)
+    assert "default-src 'none'" in tags.policy
+    assert not {"script", "link", "iframe", "object", "img", "image", "form", "a"} & tags.names
+    assert not tags.addresses, "nothing is fetched"
+    assert "@import" not in text
+    assert set(re.findall(r"url\(([^)]*)\)", text)) <= set(re.findall(r"url\((#[^)]*)\)", text))
+    drawings = re.findall(r"<svg.*?</svg>", text, re.DOTALL)
+    assert len(drawings) == 5
+    for drawing in drawings:
+        ElementTree.fromstring(drawing)
+    for name in PLAN.labels:
+        assert text.count(name) > 5
+
+
+@NO_PLOTS
+def test_labels_are_escaped_wherever_they_stand(findings: Findings):
+    nasty = "<script>alert(1)</script>&$x$"
+    bots = [replace(findings.bots[0], name=nasty), *findings.bots[1:]]
+    adjacent = [replace(pair, better=nasty) for pair in findings.adjacent]
+    shown = replace(
+        findings, bots=bots, adjacent=adjacent, points=findings.points | {nasty: findings.points["ann"]}
+    )
+    shown.standings.won_from = lambda: {name: {} for name in shown.labels}  # type: ignore[method-assign]
+    text = page.report(shown)
+    assert "<script" not in text
+    assert "&lt;script&gt;alert(1)" in text
+    assert "$x$" in text
+
+
+@NO_PLOTS
+def test_a_page_that_cannot_be_written_is_told(folder: Path):
+    done = CliRunner().invoke(cli, ["standings", str(folder), "--html", "/proc/none.html"])
+    assert "Cannot write /proc/none.html" in str(done.exception)
+
+
+def test_a_tournament_of_nothing_yet_can_be_told(tmp_path: Path):
+    with Store.open(tmp_path / "t") as store:
+        store.write_plan(PLAN)
+    assert "Nothing has been played yet" in standings(tmp_path / "t")
+    assert json.loads(standings(tmp_path / "t", "--json"))["bots"] == []
+
+
+class _Tags(HTMLParser):
+    """The tags of a page, what they would fetch, and its policy."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.names: set[str] = set()
+        self.addresses: list[str] = []
+        self.policy = ""
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.names.add(tag)
+        given = dict(attrs)
+        if given.get("http-equiv") == "Content-Security-Policy":
+            self.policy = given["content"] or ""
+        for name in ("src", "href", "xlink:href", "data", "action"):
+            value = given.get(name)
+            if value and not value.startswith("#"):
+                self.addresses.append(value)
