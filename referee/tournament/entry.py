@@ -11,6 +11,7 @@ import secrets
 import shlex
 import tomllib
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -44,12 +45,14 @@ class Entry(Struct, frozen=True):
 def enter(stored: Plan | None, wanted: Wanted, say: Callable[[str], None] = lambda _: None) -> Entry:
     """Make the plan.  Raises ArenaError if it cannot be, or if results of `stored` would not do for it."""
     fields = _fields(stored, wanted)
-    bots = _with_newcomers(fields["bots"], wanted.words, say)
+    sandbox = fields["conditions"].get("sandbox", "auto")
+    bots = _with_newcomers(fields["bots"], wanted.words, partial(find_bot, say=say, sandbox=sandbox))
     fields["bots"] = [asdict(entrant) for entrant, _ in bots]
     withdrawn = tuple(fields.get("withdrawn", ()))
     fields["withdrawn"] = [*withdrawn, *(name for name in wanted.withdraw if name not in withdrawn)]
     plan = plan_from(fields)
-    found = [bot or _find(entrant, plan, say) for entrant, bot in bots]
+    find = partial(find_bot, say=say, sandbox=plan.conditions.sandbox)
+    found = [bot or _find(entrant, plan, find) for entrant, bot in bots]
     plan = replace(
         plan,
         bots=tuple(
@@ -118,11 +121,11 @@ def _merged(old: Sequence[Entrant], new: Iterable[Entrant]) -> list[Entrant]:
 
 
 def _with_newcomers(
-    entrants: Sequence[Entrant], words: Sequence[str], say: Callable[[str], None]
+    entrants: Sequence[Entrant], words: Sequence[str], find: Callable[[str], Bot]
 ) -> list[tuple[Entrant, Bot | None]]:
     """All bots in order, and those that were named as they were found."""
     anchors = [anchored(word, Path.cwd()) for word in words]
-    found = uniquely_named([find_bot(word, say) for word in anchors])
+    found = uniquely_named([find(word) for word in anchors])
     named = dict(zip(found, map(_unlabelled, anchors), strict=True))
     by_name = {bot.name: bot for bot in named}
     bots: list[tuple[Entrant, Bot | None]] = []
@@ -132,12 +135,12 @@ def _with_newcomers(
     return bots + [(Entrant(bot.name, named[bot], bot.fingerprint), bot) for bot in by_name.values()]
 
 
-def _find(entrant: Entrant, plan: Plan, say: Callable[[str], None]) -> Bot:
+def _find(entrant: Entrant, plan: Plan, find: Callable[[str], Bot]) -> Bot:
     """A bot of the plan as it is now; one that is withdrawn need not be there any more."""
     if entrant.name in plan.withdrawn:
         return Bot(name=entrant.name, command=(), cwd="", fingerprint=entrant.fingerprint)
     try:
-        return replace(find_bot(entrant.run or entrant.name, say), name=entrant.name)
+        return replace(find(entrant.run or entrant.name), name=entrant.name)
     except ArenaError as error:
         raise ArenaError(
             f"The bot {entrant.name} is no longer there; put it back, or take it out with --withdraw "

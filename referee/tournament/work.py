@@ -326,7 +326,7 @@ def _bots_here(task: Task) -> tuple[Bot, ...]:
             found.append(bot)
             continue
         try:
-            here = find_bot(entrant.run)
+            here = find_bot(entrant.run or entrant.name, sandbox=task.plan.conditions.sandbox)
         except ArenaError as error:
             raise ArenaError(f"On {gethostname()} the bot {entrant.name} is missing. {error}") from None
         if here.fingerprint != entrant.fingerprint:

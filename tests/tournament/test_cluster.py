@@ -14,8 +14,14 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
-from tests.tournament.arena import FOUR, GUARD_S, QUICK, arena, descendants, play, results, started
+from referee.errors import ArenaError
+from referee.table.roster import find_bot
+from referee.tournament.plan import Entrant, Plan
+from referee.tournament.work import Task
+from referee.tournament.work import play as play_task
+from tests.tournament.arena import FOUR, GUARD_S, QUICK, ROOT, descendants, play, results, started
 from tests.tournament.killing import wait_until_gone
 
 DEALS = 6
@@ -98,19 +104,24 @@ def test_three_workers_of_which_one_is_killed(tmp_path: Path, cluster: Cluster):
     assert results(tmp_path / "there") == results(tmp_path / "here")
 
 
-@NO_DASK
-def test_a_bot_that_another_machine_has_otherwise_is_refused(tmp_path: Path, cluster: Cluster):
-    cluster.worker()
+def test_a_bot_that_another_machine_has_otherwise_is_refused(tmp_path: Path):
     program = tmp_path / "bot.py"
-    shutil.copy(Path(__file__).parents[2] / "example_bots" / "duck.py", program)
-    bots = (f"mine={program}", *FOUR[1:])
-    play(tmp_path / "t", "--deals", 1, bots=bots)
-    plan = tmp_path / "t" / "plan.toml"
+    shutil.copy(ROOT / "example_bots" / "duck.py", program)
+    bots = (replace(find_bot(str(program)), name="mine"), replace(find_bot("duck"), name="duck"))
+    plan = Plan(
+        bots=tuple(
+            Entrant(bot.name, run, bot.fingerprint)
+            for bot, run in zip(bots, (str(program), "duck"), strict=True)
+        ),
+        seed="elsewhere",
+    )
+    task = Task(plan=plan, deals=(0,), bots=bots, elsewhere=True)
     program.write_text("# another\n" + program.read_text())
-    edited = "".join(line for line in plan.read_text().splitlines(keepends=True) if "fingerprint" not in line)
-    plan.write_text(edited)
-    said = arena("tournament", tmp_path / "t", "--deals", 2, status=1)
-    assert "not what it was" in said
+    with pytest.raises(ArenaError, match=rf"On .* the bot mine .{program}. is not what it is where"):
+        play_task(task)
+    program.unlink()
+    with pytest.raises(ArenaError, match=r"On .* the bot mine is missing\."):
+        play_task(task)
 
 
 @NO_DASK
