@@ -10,9 +10,11 @@ from textwrap import dedent
 
 import pytest
 
-from protocol.messages import Ready
+from protocol.messages import Pass, Play, Ready
 from protocol.rules import Conditions, OnFault, Rules, rules_from
 from referee.game.events import (
+    Answered,
+    Dealt,
     Failed,
     FaultRecord,
     HandOverRecord,
@@ -198,6 +200,44 @@ def test_what_was_written_and_how_long_it_took_is_recorded():
     driver.put(Failed(1, "malformed", "not JSON", reply="3C please", us=42))
     (fault,) = driver.records(FaultRecord)
     assert (fault.reply, fault.us, fault.cards) == ("3C please", 42, None)
+
+
+def test_who_made_a_move_and_how():
+    """A bot's move carries its time and its note, the caretaker's neither."""
+    driver = sat_down("substitute", pass_count=1)
+    driver.put(Answered(0, Pass(7, ("5D",), "the diamond"), us=11))
+    driver.put(failed(1))
+    driver.put(give(2, "3D"))
+    driver.put(Failed(3, "illegal_pass", "no cards", us=12))
+    made = [(record.us, record.note, record.by) for record in driver.records(PassRecord)]
+    assert made == [
+        (11, "the diamond", None),
+        (None, None, None),
+        (None, None, "referee"),
+        (None, None, "referee"),
+    ]
+    assert [(fault.us, fault.cards) for fault in driver.records(FaultRecord)] == [(None, None), (12, None)]
+    driver.put(Answered(0, Play(7, "2C", "the only one"), us=13))
+    driver.put(failed(1))
+    made = [(record.us, record.note, record.by) for record in driver.records(PlayRecord)]
+    assert made == [(13, "the only one", None), (None, None, "referee")]
+
+
+def test_what_is_out_of_turn_is_said():
+    driver = sat_down(pass_count=1)
+    with pytest.raises(OutOfTurn, match=r"^seat 0 was asked for a Pass$"):
+        driver.put(play(0, "2C"))
+    with pytest.raises(OutOfTurn, match=r"^no deal is wanted now$"):
+        driver.put(Dealt(tuple(hands(DEAL))))
+    driver.put(give(0, "2C"))
+    with pytest.raises(OutOfTurn, match=r"^seat 0 was not asked$"):
+        driver.put(give(0, "2C"))
+    match = Match(header(house()))
+    match.begin()
+    for seat in range(4):
+        match.advance(ready(seat))
+    with pytest.raises(OutOfTurn, match=r"^a deal gives each of 4 seats 3 cards of the deck$"):
+        match.advance(Dealt(()))
 
 
 # --- retirement ------------------------------------------------------------------------------------------
@@ -679,7 +719,9 @@ def test_seats_must_be_those_of_the_rules():
         wrong = type(head)(
             arena="", id="", started="", seed="", rules=head.rules, conditions=head.conditions, seats=seats
         )
-        with pytest.raises(ValueError, match=f"seat 4 players, but the header has {len(seats)} seats"):
+        with pytest.raises(
+            ValueError, match=f"^the rules seat 4 players, but the header has {len(seats)} seats$"
+        ):
             Match(wrong)
 
 

@@ -2,6 +2,7 @@
 
 import pytest
 
+from protocol.cards import NAMES, set_of
 from referee.game.hand import Hand, IllegalPlay
 from referee.game.play import breaks_hearts, legal_follow, legal_lead, trick_winner, why_illegal
 from tests.game.notation import SUITS, book, card, cards, row, text
@@ -79,7 +80,7 @@ def test_legal_follow(rules: dict, hand: str, led: str, first: bool, legal: str)
         pytest.param(
             {"queen_breaks": True, "breaks": "discard"}, "QS", "S", False, id="5.3-queen-not-discarded"
         ),
-        pytest.param({"queen_breaks": True, "breaks": "discard"}, "QS", "C", True, id="5.3-queen-discarded"),
+        pytest.param({"queen_breaks": True, "breaks": "discard"}, "QS", "C", True, id="5.3-discarded"),
         pytest.param({"queen_breaks": True}, "KS", "D", False, id="5.3-king-does-not"),
     ],
 )
@@ -180,6 +181,42 @@ def test_why_illegal(rules: dict, hand: str, played: str, led: str, first: bool,
 def test_who_leads(rules: dict, hands: str, dealer: int, leader: int):
     hand = Hand(book(**rules), [cards(held) for held in hands.split("|")], dealer)
     assert (hand.turn, hand.lead) == (leader, leader)
+
+
+def test_seat_0_deals_unless_another_is_named():
+    hand = Hand(book(opening="eldest"), [cards(suit) for suit in ("*C", "*D", "*S", "*H")])
+    assert hand.turn == 1
+
+
+SHORT = "2C 5D 2H | 3C QS 3H | 4C 3D 4D | 5C 2D 4H"
+QUEEN_FALLS = "2C 3C 4C 5C 2D 5D QS 3D 2H 3H 4D 4H"
+HEART_FALLS = "2C 3C 4C 5C 2D 5D 3H 3D 2H QS 4D 4H"
+
+
+@pytest.mark.parametrize(
+    ("rules", "plays", "broken_from"),
+    [
+        pytest.param({}, HEART_FALLS, "3H", id="5.2-discarded"),
+        pytest.param({}, QUEEN_FALLS, "2H", id="5.2-led"),
+        pytest.param({"breaks": "discard"}, HEART_FALLS, "3H", id="5.2-discard-discarded"),
+        pytest.param({"breaks": "discard"}, QUEEN_FALLS, None, id="5.2-discard-led-and-followed"),
+        pytest.param({"queen_breaks": True}, QUEEN_FALLS, "QS", id="5.3-queen"),
+        pytest.param(
+            {"queen_breaks": True, "breaks": "discard"}, QUEEN_FALLS, "QS", id="5.3-queen-discarded"
+        ),
+        pytest.param({"must_break": False}, QUEEN_FALLS, "2C", id="5.1-no-need"),
+    ],
+)
+def test_breaking_in_a_hand(rules: dict, plays: str, broken_from: str | None):
+    held = [cards(part) for part in SHORT.split("|")]
+    removed = [name for name in NAMES if not set_of([name]) & sum(held)]
+    hand = Hand(book(removed=removed, **rules), held)
+    order = plays.split()
+    since = order.index(broken_from) if broken_from else len(order)
+    for place, name in enumerate(order):
+        hand.play(card(name))
+        assert hand.broken is (place >= since)
+    assert hand.over
 
 
 def test_a_hand_card_by_card():

@@ -1,4 +1,4 @@
-"""What each seat is asked and told, in full: a hand of twelve cards with a pass to the left, and one without."""
+"""What each seat is asked and told, in full: a short hand with a pass to the left, and one without."""
 
 from protocol.messages import HandOverNotice, MatchOverNotice, Passed, PassRequest, PlayRequest, Trick
 from protocol.rules import Rules, rules_from
