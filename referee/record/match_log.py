@@ -4,6 +4,7 @@ business.  [match log]
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import fcntl
 import os
@@ -129,10 +130,13 @@ class MatchLog:
             self._syncing.start()
 
     def close(self) -> None:
-        """Put what is left on the disk and close the file."""
+        """Put what is left on the disk and close the file; one in which nothing was written is removed."""
         if self._syncing:
             self._syncing.join()
         self._fsync()
+        if not os.fstat(self._descriptor).st_size:
+            with contextlib.suppress(OSError):
+                self.path.unlink()
         os.close(self._descriptor)
         if self._failure:
             raise self._lost(self._failure)

@@ -69,10 +69,12 @@ def _finish(
 ) -> None:
     try:
         hosted = trio.run(_until_interrupted, play)
+    except OSError as error:
+        raise ArenaError(f"The machine refuses: {error.strerror or error}. {_go_on(path)}") from None
     finally:
         screen.stop()
     if hosted is None:
-        people.print(f"Interrupted; every bot has been ended. Go on with: arena run --resume {path}")
+        people.print(f"Interrupted; every bot has been ended. {_go_on(path)}")
         sys.exit(_INTERRUPTED)
     screen.tell_end(hosted.header, hosted.end, hosted.used)
     _tell_stderr(hosted, people)
@@ -83,10 +85,15 @@ def _finish(
         raise ArenaError("The match has no result: " + ("; ".join(_blame(hosted)) or "it is void") + ".")
 
 
+def _go_on(path: Path) -> str:
+    """What can be done with what was played of a match that was broken off."""
+    return f"Go on with: arena run --resume {path}" if path.exists() else "Nothing was played."
+
+
 async def _until_interrupted(play: Callable[[], Awaitable[Hosted]]) -> Hosted | None:
     """The match's result, or None if a signal came first."""
     hosted: Hosted | None = None
-    refused: ArenaError | None = None
+    refused: ArenaError | OSError | None = None
     async with trio.open_nursery() as nursery:
 
         async def cancel_on_signal(task_status: trio.TaskStatus[None]) -> None:
@@ -98,7 +105,7 @@ async def _until_interrupted(play: Callable[[], Awaitable[Hosted]]) -> Hosted | 
         await nursery.start(cancel_on_signal)
         try:
             hosted = await play()
-        except ArenaError as error:  # raised below, where no nursery wraps it into a group
+        except (ArenaError, OSError) as error:  # raised below, where no nursery wraps it into a group
             refused = error
         nursery.cancel_scope.cancel()
     if refused:

@@ -85,17 +85,17 @@ def find_bot(word: str, say: Callable[[str], None] = lambda _: None, sandbox: Sa
     if "\0" in word:
         raise ArenaError(f"The bot {word!r} has a NUL character in it; no path or command has.")
     named = _NAMED.fullmatch(word)
-    if named and not Path(word).exists():
+    if named and not os.path.exists(word):  # noqa: PTH110 (unlike a Path, it takes any length for an answer)
         bot = find_bot(named[2], say, sandbox)
         return msgspec.structs.replace(bot, name=named[1])
     if word in BUNDLED:
         return _bundled(word)
     path = Path(word)
+    if not word.strip() or not os.path.exists(word):  # noqa: PTH110
+        return _from_command(word)
     if path.is_dir():
         return _from_directory(path, say, sandbox)
-    if path.exists():
-        return _from_file(path)
-    return _from_command(word)
+    return _from_file(path)
 
 
 def uniquely_named(bots: Sequence[Bot]) -> list[Bot]:
@@ -228,7 +228,7 @@ def _from_command(word: str) -> Bot:
         raise ArenaError(_no_such_bot(word, program))
     here = Path.cwd()
     parts = [Path(found), *(Path(part) for part in command[1:])]
-    files = [part.resolve() for part in parts if part.is_file()]
+    files = [part.resolve() for part in parts if os.path.isfile(part)]  # noqa: PTH113
     scripts = files[1:] or files
     name = _label_of(scripts[0].stem)
     python = any(part.suffix == ".py" or part.name.startswith("python") for part in parts)

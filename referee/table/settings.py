@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import tomllib
 from collections.abc import Iterable, Mapping
@@ -15,6 +16,7 @@ from protocol.rules import Conditions, Rules, RulesError, conditions_from
 from referee.errors import ArenaError
 
 _UNITS: Final = {"ms": 1, "s": 1000, "m": 60_000, "": 1000}
+_LONGEST_MS: Final = 24 * 3_600_000
 _DURATION: Final = re.compile(r"(\d+(?:\.\d+)?)\s*(ms|s|m|)")
 
 
@@ -26,7 +28,7 @@ def read_rules(name: str = "standard", changes: Iterable[str] = ()) -> Rules:
     """
     fields = _changes(changes)
     try:
-        if name in PRESETS or not (name.endswith(".toml") or Path(name).is_file()):
+        if name in PRESETS or not (name.endswith(".toml") or os.path.isfile(name)):  # noqa: PTH113
             return preset(name, fields)
         toml = _read_toml(Path(name))
         base = toml.pop("preset", "standard")
@@ -48,7 +50,10 @@ def milliseconds(text: str) -> int:
     match = _DURATION.fullmatch(text.strip())
     if not match:
         raise ValueError(f"{text!r} is no time; write it like 2s, 500ms or 1m")
-    return round(float(match[1]) * _UNITS[match[2]])
+    time_ms = float(match[1]) * _UNITS[match[2]]
+    if time_ms > _LONGEST_MS:
+        raise ValueError(f"{text} is no time to wait for a bot; a day is the most")
+    return round(time_ms)
 
 
 def _changes(words: Iterable[str]) -> dict[str, Any]:
@@ -67,7 +72,7 @@ def _value(key: str, text: str) -> Any:
     """
     try:
         return _plain(msgspec.json.decode(text))
-    except msgspec.DecodeError:
+    except (msgspec.DecodeError, RecursionError):
         if key in ("removed", "pass_cycle"):
             return [part.strip() for part in text.split(",") if part.strip()]
         return _plain(text)
