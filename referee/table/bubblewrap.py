@@ -94,15 +94,11 @@ def command(
     sizes = (("/dev/shm", _SHARED_MEMORY), (HOME, scratch))
     for place, size in sizes:
         words += ["--perms", "1777", *(["--size", str(size)] if size else []), "--tmpfs", place]
+    made: set[str] = set()
     for name in _topmost(read):
-        # Made by bubblewrap itself, the directories that lead there would be closed to other users.
-        for parent in reversed(Path(name).parents[:-1]):
-            words += ["--perms", "0755", "--dir", str(parent)]
-        words += ["--ro-bind", read[name], name]
+        words += [*_way_to(name, made), "--ro-bind", read[name], name]
     if write:
-        for parent in reversed(Path(write).parents[:-1]):
-            words += ["--perms", "0755", "--dir", str(parent)]
-        words += ["--bind", write, write]
+        words += [*_way_to(write, made), "--bind", write, write]
     words += ["--remount-ro", "/dev", "--remount-ro", "/", "--chdir", write or HOME]
     if filtered:
         words += ["--seccomp", FILTER]
@@ -123,11 +119,19 @@ def _system() -> list[str]:
             words += ["--symlink", str(path.readlink()), place]
         else:
             words += ["--ro-bind", place, place]
-    words += ["--perms", "0755", "--dir", "/etc"]
+    made: set[str] = set()
     for place in reach.settings():
-        for parent in reversed(Path(place).parents[:-2]):
-            words += ["--perms", "0755", "--dir", str(parent)]
-        words += ["--ro-bind-try", place, place]
+        words += [*_way_to(place, made), "--ro-bind-try", place, place]
+    return words
+
+
+def _way_to(name: str, made: set[str]) -> list[str]:
+    """Make the directories that lead there: made by bubblewrap itself, they are closed to other users."""
+    words: list[str] = []
+    for parent in map(str, reversed(Path(name).parents[:-1])):
+        if parent not in made:
+            made.add(parent)
+            words += ["--perms", "0755", "--dir", parent]
     return words
 
 
@@ -135,8 +139,8 @@ def _topmost(names: Iterable[str]) -> list[str]:
     """The places to bind, those that lie in another or in the system left out."""
     places = [Path(name) for name in dict.fromkeys(names) if Path(name).exists()]
     places = [place for place in places if not any(place.is_relative_to(system) for system in reach.SYSTEM)]
-    inner = {place for place in places if any(other in place.parents for other in places)}
-    return [str(place) for place in places if place not in inner]
+    all_of_them = set(places)
+    return [str(place) for place in places if all_of_them.isdisjoint(place.parents)]
 
 
 def _run(words: Sequence[str]) -> subprocess.CompletedProcess[str]:
