@@ -1,4 +1,4 @@
-"""What tournaments cost and survive: `python -m tests.bench.tournament kill|cost|plan|jobs|standings ...`.
+"""What tournaments cost and survive: `python -m tests.bench.tournament WHAT`, and `--help` for the rest.
 
 Each prints one JSON object.  Ratios are what counts: times belong to a machine and an hour.
 """
@@ -8,6 +8,7 @@ from __future__ import annotations
 import argparse
 import json
 import re
+import resource
 import subprocess
 import sys
 import tempfile
@@ -20,10 +21,12 @@ from typing import Any
 
 from protocol.rules import Conditions
 from referee.table.roster import Bot, find_bots
+from referee.tournament import work
 from referee.tournament.findings import gather
 from referee.tournament.plan import Entrant, Plan
 from referee.tournament.pool import LOST, Processes
 from referee.tournament.run import Run
+from referee.tournament.schedule import Schedule
 from referee.tournament.store import Store
 from tests.tournament.arena import FOUR, QUICK, play, results
 from tests.tournament.killing import kill_and_go_on
@@ -93,6 +96,65 @@ def cost(folder: Path, matches: int, jobs: int) -> dict[str, Any]:
     return run(folder / "t", plan_of(bots, matches // 4), bots, jobs)
 
 
+def share(folder: Path, matches: int) -> dict[str, Any]:
+    """The processor time of one job with C bots, all in this process, and what of it is not play.
+
+    `header` makes the log's first line, `summing` and `deals` count points, `keep` is the database's part.
+    """
+    bots = find_bots([f"{name}={C_BOT}" for name in ("a", "b", "c", "d")])
+    spent: dict[str, float] = {}
+    _time(spent, "gzip", work, "_gzip")
+    _time(spent, "header", work._Batch, "_header")
+    _time(spent, "summing", work, "result_of")
+    _time(spent, "deals", work.DealSummary, "__init__")
+    _time(spent, "rows", work._Batch, "outcome")
+    _time(spent, "keep", Store, "keep")
+    _time(spent, "schedule", Schedule, "of_deal")
+    before = time.process_time() + _children()
+    whole = plan_of(bots, matches // 4)
+    with Store.open(folder / "t") as store:
+        store.write_plan(whole)
+        Run(store, whole, bots, _Here(), places=lambda: 1, lost=LOST, batch_s=4.0).play()
+    total = time.process_time() + _children() - before
+    spent["rows"] -= spent["deals"] + spent["gzip"]
+    beside = sum(spent.values())
+    counting = spent["summing"] + spent["deals"]
+    return {
+        "us_a_match": {name: value / matches * 1e6 for name, value in spent.items()},
+        "total_us_a_match": total / matches * 1e6,
+        "scheduling_and_storing": (beside - counting) / (total - beside),
+        "with_counting_points": beside / (total - beside),
+    }
+
+
+def _children() -> float:
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+def _time(spent: dict[str, float], name: str, owner: Any, function: str) -> None:
+    inner = getattr(owner, function)
+    spent[name] = 0.0
+
+    def timed(*args: Any, **kwargs: Any) -> Any:
+        before = time.process_time()
+        try:
+            return inner(*args, **kwargs)
+        finally:
+            spent[name] += time.process_time() - before
+
+    setattr(owner, function, timed)
+
+
+class _Here(Executor):
+    """Does everything at once, in this process."""
+
+    def submit(self, do: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+        future: Future[Any] = Future()
+        future.set_result(do(*args, **kwargs))
+        return future
+
+
 def jobs(folder: Path, rounds: int, deals: int) -> dict[str, Any]:
     """Two jobs beside one, with bots that think 1 ms of processor time for each card."""
     program = folder / "think"
@@ -152,7 +214,7 @@ def kill(folder: Path, kills: int, deals: int, longest_s: float) -> dict[str, An
 def main() -> None:
     """Measure what the command line names."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("what", choices=["kill", "cost", "plan", "jobs", "standings"])
+    parser.add_argument("what", choices=["kill", "cost", "share", "plan", "jobs", "standings"])
     for name, default in (
         ("matches", 20_000),
         ("deals", 40),
@@ -169,6 +231,7 @@ def main() -> None:
         found = {
             "kill": lambda: kill(folder, given.kills, given.deals, given.longest),
             "cost": lambda: cost(folder, given.matches, given.jobs),
+            "share": lambda: share(folder, given.matches),
             "plan": lambda: plan(folder, given.deals, given.bots),
             "jobs": lambda: jobs(folder, given.rounds, given.deals),
             "standings": lambda: standings(folder, given.matches),
