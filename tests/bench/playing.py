@@ -19,7 +19,15 @@ import msgspec
 import trio
 
 from protocol.rules import Conditions, rules_from
-from referee.game.events import DealRecord, Event, FaultRecord, MatchRecord, PassRecord, PlayRecord, SeatRecord
+from referee.game.events import (
+    DealRecord,
+    Event,
+    FaultRecord,
+    MatchRecord,
+    PassRecord,
+    PlayRecord,
+    SeatRecord,
+)
 from referee.game.match import Match
 from referee.record.match_log import MatchLog, MemoryLog
 from referee.table.confine import Confinement
@@ -115,7 +123,11 @@ def _tables(setup: Setup, confinement: Confinement, clock: _Clock, folder: Path)
 async def _play(setup: Setup) -> dict[str, Any]:
     clock = _Clock(setup)
     conditions = Conditions(sandbox=setup.sandbox)  # type: ignore[arg-type]
-    with tempfile.TemporaryDirectory() as folder, Confinement(conditions) as confinement, Keeper.start() as keeper:
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        Confinement(conditions) as confinement,
+        Keeper.start() as keeper,
+    ):
         await Room(keeper).run(_tables(setup, confinement, clock, Path(folder)))
         seconds, cpu = time.perf_counter() - clock.start, time.process_time() - clock.start_cpu
     assert clock.faults == 0, "a bot failed: nothing was measured"
