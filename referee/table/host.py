@@ -37,7 +37,7 @@ from referee.record.match_log import LogError, MatchLog, Remark, ResumeRecord, U
 from referee.record.replay import replay
 from referee.table.confine import Confinement
 from referee.table.launch import Keeper
-from referee.table.play import Room, Table
+from referee.table.play import Ended, Room, Table
 from referee.table.roster import Bot
 
 Watch = Callable[[Event], None]
@@ -174,12 +174,8 @@ async def _play(
 
 def _used(room: Room, name: str, thought_us: int) -> Used:
     """What all processes of one seat have used together."""
-    ended = [process.usage for process in room.finished if process.name == name and process.usage]
-    return Used(
-        wall_ms=round(thought_us / 1000),
-        cpu_ms=sum(usage.cpu_ms for usage in ended),
-        peak_kb=max((usage.peak_kb for usage in ended), default=0),
-    )
+    ended = room.ended.get(name, Ended())
+    return Used(wall_ms=round(thought_us / 1000), cpu_ms=ended.cpu_ms, peak_kb=ended.peak_kb)
 
 
 def _keep_stderr(log: Path, stderr: dict[str, bytes]) -> None:

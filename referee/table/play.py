@@ -33,7 +33,7 @@ from referee.game.match import Match
 from referee.table.conversation import Chair, Verdicts
 from referee.table.launch import Exited, Failed, Keeper, Launch, Thawed
 from referee.table.poller import READ, Poller
-from referee.table.process import Process
+from referee.table.process import Process, Tail
 
 _SPIN_S: Final = 20e-6
 """How long to look again before sleeping: a fast bot answers within it, and waking from sleep would cost as
@@ -79,6 +79,21 @@ class Table:
         self.processes: dict[int, Process] = {}
 
 
+class Ended:
+    """What the processes of one label that have ended leave behind, however many they were."""
+
+    def __init__(self) -> None:
+        self.errors = Tail()
+        self.cpu_ms = 0
+        self.peak_kb = 0
+
+    def add(self, process: Process) -> None:
+        self.errors.add(bytes(process.errors))
+        if process.usage:
+            self.cpu_ms += process.usage.cpu_ms
+            self.peak_kb = max(self.peak_kb, process.usage.peak_kb)
+
+
 class Room:
     """All tables that are being played, and the processes at them."""
 
@@ -95,10 +110,8 @@ class Room:
         self._processes: dict[int, Process] = {}
         self._newsy: set[Process] = set()
         self._next_alarm = 0.0
-        self.finished: list[Process] = []
-        """Processes that have ended, for their stderr and what they used; whoever keeps a room long empties
-        it.
-        """
+        self.ended: dict[str, Ended] = {}
+        """What is left of the processes that have ended, by label."""
 
     async def run(self, tables: Iterable[Table]) -> None:
         """Play these matches, as many at a time as the processes take, until all are over and every process
@@ -258,7 +271,7 @@ class Room:
                 self._newsy.add(process)
             if process.gone:
                 del self._processes[event.key]
-                self.finished.append(process)
+                self.ended.setdefault(process.name, Ended()).add(process)
                 self._newsy.add(process)
                 if not process.chairs:  # it left between matches, which is no fault
                     self._seated = {
@@ -271,8 +284,8 @@ class Room:
         """What each bot has said on stderr so far, by label; the processes of one seat one after the
         other.
         """
-        said: dict[str, bytes] = {}
-        for process in (*self.finished, *self._processes.values()):
+        said = {name: bytes(ended.errors) for name, ended in self.ended.items()}
+        for process in self._processes.values():
             said[process.name] = said.get(process.name, b"") + bytes(process.errors)
         return said
 
