@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 
-_PLAIN_WIDTH: Final = 200
+_PLAIN_WIDTH: Final = 500
 
 
 class _Forgiving:
@@ -46,7 +46,7 @@ def console(*, stderr: bool = False) -> Console:
     stream = _Forgiving(sys.stderr if stderr else sys.stdout)
     terminal = stream.isatty()
     width = None if terminal else _PLAIN_WIDTH
-    return Console(file=stream, width=width, markup=False, highlight=False, soft_wrap=not terminal)  # type: ignore[arg-type]
+    return Console(file=stream, width=width, markup=False, highlight=False)  # type: ignore[arg-type]
 
 
 def complain(sentence: str) -> None:
