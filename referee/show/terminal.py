@@ -151,7 +151,7 @@ def ranking(header: MatchRecord, end: MatchOverRecord, used: Sequence[Used]) -> 
     """The final ranking, best first, why the match ended, and what each bot took of the machine."""
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
     table.add_column("rank", justify="right")
-    table.add_column("name", style="bold")
+    table.add_column("name", style="bold", min_width=max(len(seat.name) for seat in header.seats))
     table.add_column("points", justify="right")
     for column in ("thought", "computed", "memory"):
         table.add_column(column, justify="right", style="dim", no_wrap=True)
