@@ -147,7 +147,7 @@ def _breaks(rules: Rules) -> str:
 
 def _queen_breaks(rules: Rules) -> str:
     if not rules.queen_breaks:
-        return "The queen of spades does not break hearts."
+        return "Playing the queen of spades leaves hearts unbroken."
     how = (
         "when she is discarded on another suit"
         if rules.breaks == "discard"

@@ -652,6 +652,7 @@ def test_a_fault_before_the_first_deal_is_void_for_all(policy: OnFault):
         tell 3 match over void, ranks none, scores 0 0 0 0, retired 0 2
         dismiss 3
     """)
+    assert [(fault.cards, fault.us) for fault in driver.records(FaultRecord)] == [(None, None), (None, None)]
 
 
 def test_a_bot_of_another_protocol_cannot_play():

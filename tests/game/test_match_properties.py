@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from protocol.cards import CARD, DECK, NAMES, each, set_of
 from protocol.codec import encode
 from protocol.messages import Pass, PassRequest, Play, PlayRequest, Request, StartRequest
+from protocol.presets import PRESETS, preset
 from protocol.rules import Conditions, Rules
 from referee.game.events import (
     RECOVERABLE,
@@ -68,6 +69,24 @@ def test_a_match_is_what_the_rulebook_says(house: Rules, first_hand: int, number
     assert driver.records()[-1] == end
     assert all(driver.told(seat)[-1].ranks == end.ranks for seat in seats)
     check_what_was_asked(driver)
+
+
+@pytest.mark.parametrize("name", PRESETS)
+def test_each_preset_is_played_to_its_end(name: str):
+    house = preset(name)
+    lot = Random(name)
+    driver = Driver(header(house, seed=name))
+    driver.sit()
+    driver.play(at_random(lot))
+    end = driver.match.end
+    hands = len(driver.records(HandOverRecord))
+    assert end.reason == plain.end(house, end.scores, hands)
+    assert end.ranks == tuple(plain.ranks(end.scores))
+    totals = [0] * house.players
+    for hand, over in enumerate(driver.records(HandOverRecord), start=1):
+        won, tricks_won = play_hand(driver, hand)
+        assert (list(over.points), over.moon) == plain.score(house, won, tricks_won, totals, hand - 1)
+        totals = list(over.scores)
 
 
 def play_hand(driver: Driver, hand: int):

@@ -45,7 +45,7 @@ SENTENCES: list[tuple[dict[str, Any], str, str]] = [
     ({"must_break": False}, "must_break", "Hearts may be led at any time."),
     ({}, "breaks", "Hearts are broken by the first heart that is played, in whatever way."),
     ({"breaks": "discard"}, "breaks", "Hearts are broken when one is discarded on another suit, not when one leads or follows."),
-    ({}, "queen_breaks", "The queen of spades does not break hearts."),
+    ({}, "queen_breaks", "Playing the queen of spades leaves hearts unbroken."),
     ({"queen_breaks": True}, "queen_breaks", "The queen of spades breaks hearts too, in whatever way she is played."),
     ({"queen_breaks": True, "breaks": "discard"}, "queen_breaks", "The queen of spades breaks hearts too, when she is discarded on another suit."),
     ({}, "queen_lead", "The queen of spades may be led at any time."),
