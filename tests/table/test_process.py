@@ -61,7 +61,10 @@ class Bench:
 
     def hear(self) -> bytes:
         """What the bot finds in its stdin."""
-        return os.read(self.stdin, 1 << 20)
+        try:
+            return os.read(self.stdin, 1 << 20)
+        except BlockingIOError:
+            return b""
 
     def poll(self, now: float) -> list[str]:
         """Call what is due, until nothing is."""
