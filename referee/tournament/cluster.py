@@ -16,6 +16,7 @@ from types import TracebackType
 from typing import Any, Final, Self
 
 from referee.errors import ArenaError
+from referee.tournament.run import GONE
 
 RESOURCE: Final = "bots"
 _CONNECT_S: Final = 10
@@ -34,9 +35,12 @@ class Cluster:
     def places(self) -> int:
         """How many tasks all workers together take at once; 0 while no worker offers the resource."""
         try:
-            workers = self._client.scheduler_info(n_workers=-1)["workers"]
-        except TypeError:  # an older scheduler always tells of all
-            workers = self._client.scheduler_info()["workers"]
+            try:
+                workers = self._client.scheduler_info(n_workers=-1)["workers"]
+            except TypeError:  # an older scheduler always tells of all
+                workers = self._client.scheduler_info()["workers"]
+        except (OSError, RuntimeError, TimeoutError):
+            raise ArenaError(GONE) from None
         return sum(int(worker.get("resources", {}).get(RESOURCE, 0)) for worker in workers.values())
 
     def close(self) -> None:
@@ -60,8 +64,7 @@ def connect(address: str) -> Cluster:
     except ImportError:
         raise ArenaError("--cluster needs Dask: pip install 'hearts-arena[cluster]'.") from None
     _knock(address)
-    for name in ("distributed", "tornado"):  # what they have to say, we say
-        logging.getLogger(name).setLevel(logging.CRITICAL)
+    logging.disable(logging.CRITICAL)  # what Dask has to say, we say
     try:
         client = distributed.Client(address, timeout=_CONNECT_S, set_as_default=False)
     except (OSError, TimeoutError, ValueError) as error:

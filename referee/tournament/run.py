@@ -10,13 +10,14 @@ from __future__ import annotations
 import time
 from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Sequence
-from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
+from concurrent.futures import FIRST_COMPLETED, CancelledError, Executor, Future, wait
 from math import ceil
 from pathlib import Path
 from typing import Final
 
 from msgspec import Struct, field
 
+from referee.errors import ArenaError
 from referee.game.rulebook import rulebook
 from referee.table.roster import Bot
 from referee.tournament.payoff import Payoffs
@@ -29,6 +30,11 @@ from referee.tournament.work import Payoff, Played, Task, play
 
 BATCH_S: Final = 4.0
 """How long a task takes to play, about: what a run that is killed may lose of each worker."""
+
+GONE: Final = (
+    "The scheduler of the workers is gone.  What was played is kept; "
+    "go on with the same command once it is back."
+)
 
 REPLAYS: Final = 3
 """How often a task is played again whose worker was lost."""
@@ -138,6 +144,8 @@ class Run:
                     landed.append((task, future.result()))
                 except self._lost:
                     self._play_again(task)
+                except CancelledError:  # by nobody here
+                    raise ArenaError(GONE) from None
 
     # --- out ---------------------------------------------------------------------------------------------
 

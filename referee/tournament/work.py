@@ -13,7 +13,7 @@ import zlib
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
-from functools import partial
+from functools import cache, partial
 from hashlib import sha256
 from itertools import count
 from pathlib import Path
@@ -236,7 +236,9 @@ class _Batch:
             rules=self._rules,
             conditions=self._plan.conditions,
             seats=tuple(
-                self._seat(seat, self._stand_in(chair.bot) if seat in absent else self._bots[chair.bot])
+                self._seat(
+                    seat, replace(_stand_in(), name=chair.bot) if seat in absent else self._bots[chair.bot]
+                )
                 for seat, chair in enumerate(planned.seats)
             ),
         )
@@ -250,9 +252,6 @@ class _Batch:
             cwd=bot.cwd,
             files=bot.files,
         )
-
-    def _stand_in(self, name: str) -> Bot:
-        return replace(find_bot(STAND_IN), name=name)
 
     def _match_over(self, planned: PlannedMatch, log: _Log) -> None:
         """Keep what a match was, or have it played again with stand-ins if a bot did not sit down."""
@@ -313,6 +312,11 @@ class _Batch:
     def _keep_stderr(self, room: Room) -> None:
         for name, said in room.stderr().items():
             self._stderr[name] = (self._stderr.get(name, b"") + said)[:_STDERR_KEPT]
+
+
+@cache
+def _stand_in() -> Bot:
+    return find_bot(STAND_IN)
 
 
 def _pass_over(_planned: PlannedMatch, _log: _Log) -> None:

@@ -104,6 +104,20 @@ def test_three_workers_of_which_one_is_killed(tmp_path: Path, cluster: Cluster):
     assert results(tmp_path / "there") == results(tmp_path / "here")
 
 
+@NO_DASK
+def test_a_scheduler_that_ends_is_told_in_a_sentence(tmp_path: Path, cluster: Cluster):
+    worker = cluster.worker()
+    words = (*FOUR, *QUICK, "--deals", 5000, "--cluster", cluster.address)
+    with started("tournament", tmp_path / "t", *words) as process:
+        while len(descendants(worker.pid)) <= 2:
+            assert process.poll() is None
+        cluster.processes[0].kill()
+        said, _ = process.communicate(timeout=GUARD_S)
+    assert process.returncode == 1
+    assert "The scheduler of the workers is gone." in said
+    assert "Traceback" not in said
+
+
 def test_a_bot_that_another_machine_has_otherwise_is_refused(tmp_path: Path):
     program = tmp_path / "bot.py"
     shutil.copy(ROOT / "example_bots" / "duck.py", program)
