@@ -302,7 +302,7 @@ def parsed(logs: list[list[bytes]]) -> list[dict[str, Any]]:
     return [json.loads(line) for line in logs[1]]
 
 
-@settings(max_examples=300, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_edits_at_random(tmp_path: Path, parsed: list[dict[str, Any]], data: st.DataObject) -> None:
     lines = [dict(line) for line in parsed[: data.draw(st.integers(1, len(parsed)))]]
@@ -322,7 +322,7 @@ def test_edits_at_random(tmp_path: Path, parsed: list[dict[str, Any]], data: st.
     follow(path)
 
 
-@settings(max_examples=300, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(where=st.floats(0, 1), cut=st.integers(0, 300), noise=st.binary(max_size=12))
 @example(where=0.0, cut=0, noise=b"")
 def test_bytes_at_random(
@@ -335,7 +335,7 @@ def test_bytes_at_random(
     follow(path)
 
 
-@settings(max_examples=100, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.binary(max_size=200))
 def test_noise(tmp_path: Path, data: bytes) -> None:
     path = tmp_path / "x.jsonl"

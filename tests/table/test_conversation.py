@@ -7,7 +7,7 @@ import math
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from protocol.codec import MAX_LINE
@@ -680,6 +680,7 @@ _WORDS = [GOOD, ready(1), b"hm\n", b"\n", b"\r\n", b"x" * 70_000, b"{", b'{"type
 _scraps = st.lists(st.sampled_from(_WORDS) | st.binary(max_size=40) | st.integers(0, 5).map(passes))
 
 
+@settings(deadline=None)
 @given(scraps=_scraps, cuts=st.lists(st.integers(0, 400)), pauses=st.lists(st.floats(0, 1)))
 def test_any_bytes_in_any_pieces_give_verdicts_and_nothing_else(
     scraps: list[bytes], cuts: list[int], pauses: list[float]
@@ -700,6 +701,7 @@ def test_any_bytes_in_any_pieces_give_verdicts_and_nothing_else(
     assert talk.conversation.deadline == math.inf
 
 
+@settings(deadline=None)
 @given(scraps=_scraps, cuts=st.lists(st.integers(0, 400)))
 def test_the_pieces_in_which_a_line_comes_make_no_difference(scraps: list[bytes], cuts: list[int]) -> None:
     whole, pieced = Talk(), Talk()
