@@ -167,7 +167,7 @@ UNREADY = (
     Rogue("stopped", "timeout", LATER),
     Rogue("unflushed", "timeout", LATER, "at its end of input it flushes, too late"),
     Rogue("exec-sleep", "timeout", LATER, "its command line is another's now"),
-    Rogue("drip", "timeout", TURNS),
+    Rogue("drip", "timeout", LATER, "what never ends is no line, and so not even unasked"),
     Rogue("no-newline", "timeout", TURNS),
     Rogue("carriage-return", "timeout", TURNS),
     Rogue("skips", "timeout", TURNS),
@@ -220,7 +220,7 @@ MOVES = (
 
 OUT_OF_TURN = (
     *("bom", "utf-16", "bad-utf8", "nul", "not-json", "single-quotes", "pretty", "array-line", "no-type"),
-    *("unknown-type", "missing-field", "string-id", "chatter", "flood-lines", "drip"),
+    *("unknown-type", "missing-field", "string-id", "chatter", "flood-lines"),
 )
 """Modes that say at `end` what is no answer to anything."""
 
