@@ -200,7 +200,8 @@ class _Screen:
             self._table = table_of(progress)
             cost = time.monotonic() - now
             self._next_table = now + max(1.0, cost / _TABLE_SHARE)
-        bar = ProgressBar(total=max(progress.planned, 1), completed=progress.done, width=60)
+        bar = Table.grid()
+        bar.add_row(ProgressBar(total=max(progress.planned, 1), completed=progress.done, width=60))
         return Group(self._table, bar, Text(line_of(progress), style="dim"))
 
 

@@ -1,4 +1,4 @@
-// Thinks for as many milliseconds of processor time as its argument says, then plays the first legal card or passes the first cards.
+// Thinks for as many milliseconds of processor time as its argument says (or sleeps, with a second one), then does what is first on offer.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,7 +22,8 @@ int main(int argc, char **argv) {
             printf("{\"type\":\"ready\",\"id\":%d,\"name\":\"think\",\"version\":\"1\"}\n", number);
             continue;
         }
-        for (double end = spent_ms() + ms; spent_ms() < end;) {
+        if (argc > 2) nanosleep(&(struct timespec){(time_t)(ms / 1000), (long)(ms * 1e6) % 1000000000}, NULL);
+        for (double end = spent_ms() + ms; argc <= 2 && spent_ms() < end;) {
         }
         if (legal)
             printf("{\"type\":\"play\",\"id\":%d,\"card\":%.4s}\n", number, legal + 9);

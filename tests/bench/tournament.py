@@ -155,11 +155,14 @@ class _Here(Executor):
         return future
 
 
-def jobs(folder: Path, rounds: int, deals: int) -> dict[str, Any]:
-    """Two jobs beside one, with bots that think 1 ms of processor time for each card."""
+def jobs(folder: Path, rounds: int, deals: int, sleep: bool) -> dict[str, Any]:
+    """Two jobs beside one, with bots that think 1 ms for each card: of processor time, or asleep.
+
+    Asleep they show what the arena itself costs, also where other programs take the processors.
+    """
     program = folder / "think"
     subprocess.run(["cc", "-O2", "-o", program, HERE / "think.c"], check=True)
-    bots = find_bots([f"{name}={program} 1" for name in ("a", "b", "c", "d")])
+    bots = find_bots([f"{name}={program} 1 {'sleep' if sleep else ''}" for name in ("a", "b", "c", "d")])
     rates: dict[int, list[float]] = {1: [], 2: []}
     for number in range(rounds):
         for count in rates:
@@ -225,6 +228,7 @@ def main() -> None:
     ):
         parser.add_argument(f"--{name}", type=int, default=default)
     parser.add_argument("--longest", type=float, default=4.0, help="the latest instant of a kill, in seconds")
+    parser.add_argument("--sleep", action="store_true", help="for jobs: bots sleep instead of computing")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -233,7 +237,7 @@ def main() -> None:
             "cost": lambda: cost(folder, given.matches, given.jobs),
             "share": lambda: share(folder, given.matches),
             "plan": lambda: plan(folder, given.deals, given.bots),
-            "jobs": lambda: jobs(folder, given.rounds, given.deals),
+            "jobs": lambda: jobs(folder, given.rounds, given.deals, given.sleep),
             "standings": lambda: standings(folder, given.matches),
         }[given.what]()
     json.dump(found, sys.stdout, indent=1)

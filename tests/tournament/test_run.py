@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import sqlite3
+import sys
 from pathlib import Path
+from statistics import mean
 
 import pytest
 
@@ -237,3 +239,72 @@ def test_a_directory_of_other_things_is_left_alone(tmp_path: Path):
     said = play(tmp_path, status=1)
     assert "holds files, but no tournament" in said
     assert [path.name for path in tmp_path.iterdir()] == ["thesis.txt"]
+
+
+SPY = """
+import json, os, sys
+for line in sys.stdin:
+    asked = json.loads(line)
+    answer = {"id": asked.get("id")}
+    if asked["type"] == "start":
+        answer |= {"type": "ready", "name": "spy", "version": "1", "tables": 8}
+    elif asked["type"] == "pass":
+        answer |= {"type": "pass", "cards": asked["cards"][: asked["count"]]}
+    elif asked["type"] == "play":
+        if not asked["tricks"]:
+            held = asked["cards"]
+            if asked["passed"]:
+                held = sorted({*held, *asked["passed"]["gave"]} - {*asked["passed"]["got"]})
+            with open(sys.argv[1], "a") as file:
+                print(os.getpid(), *sorted(held), file=file)
+        answer |= {"type": "play", "card": asked["legal"][0]}
+    else:
+        continue
+    print(json.dumps(answer), flush=True)
+"""
+
+
+def test_no_process_meets_a_deal_twice_and_each_plays_many(tmp_path: Path):
+    program, seen = tmp_path / "spy.py", tmp_path / "seen.txt"
+    program.write_text(SPY)
+    bots = [f"{name}={sys.executable} -S {program} {seen}" for name in ("one", "two")]
+    play(tmp_path / "t", "--deals", 8, "--jobs", 1, "--batch-time", "20s", bots=bots)
+    deal_of = {
+        tuple(sorted(cards)): lines[0]["seed"]
+        for lines in logs(tmp_path / "t").values()
+        for line in lines
+        if line["type"] == "deal"
+        for cards in line["cards"]
+    }
+    met: dict[str, list[str]] = {}
+    for line in seen.read_text().splitlines():
+        pid, *cards = line.split()
+        met.setdefault(pid, []).append(deal_of[tuple(cards)])
+    assert sum(map(len, met.values())) == 4 * 8 * 8
+    for deals in met.values():
+        assert len(deals) == len(set(deals))
+    assert max(map(len, met.values())) > 1, "a process stays for more than one match"
+
+
+def test_the_standings_follow_from_the_logs_alone(tmp_path: Path):
+    """As another program would: nothing of the arena's is used but the lines of the logs."""
+    folder = tmp_path / "t"
+    play(folder, "--deals", 3, bots=(*FOUR[:3], rogue("dud", "exit", at="start")))
+    of_deals: dict[str, dict[str, list[float]]] = {}
+    for lines in logs(folder).values():
+        absent: set[int] = set()
+        for line in lines:
+            if line["type"] == "match":
+                header = line
+            elif line["type"] == "fault" and line["hand"] == 0:
+                absent.add(line["seat"])
+            elif line["type"] == "hand_over":
+                points = line["points"]
+                for seat in header["seats"]:
+                    own = points[seat["seat"]]
+                    paid = -26.0 if seat["seat"] in absent else (sum(points) - own) / 3 - own
+                    of_deals.setdefault(header["seed"], {}).setdefault(seat["name"], []).append(paid)
+    for bot in standings(folder)["bots"]:
+        deals = [mean(deal[bot["name"]]) for deal in of_deals.values()]
+        assert bot["mean"] == pytest.approx(mean(deals))
+        assert bot["deals"] == len(deals)
