@@ -63,7 +63,7 @@ class Progress(Struct):
     faults: defaultdict[str, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
     """The faults of this run, by bot and kind."""
     lost: int = 0
-    """How many tasks were lost with their workers."""
+    """How many times a task was lost with its worker."""
     unplayed: list[tuple[int, int]] = field(default_factory=list)
     """The first and last deal of each task that was given up."""
     verdicts: tuple[Verdict, ...] = ()
@@ -126,6 +126,7 @@ class Run:
         """Play all that is missing.  Whatever ends it, the disk holds what has landed."""
         flying: dict[Future[Played], Task] = {}
         landed: list[tuple[Task, Played]] = []
+        failure: ArenaError | None = None
         while True:
             self.progress.places = self._places()
             while len(flying) < max(self.progress.places, 1) and (task := self._next_task()):
@@ -133,6 +134,8 @@ class Run:
             for task, played in landed:
                 self._keep(task, played)
             self._watch(self.progress)
+            if failure:
+                raise failure
             if landed:
                 landed.clear()
                 continue
@@ -143,7 +146,11 @@ class Run:
                 try:
                     landed.append((task, future.result()))
                 except self._lost:
-                    self._play_again(task)
+                    if not self._play_again(task, "A worker died"):
+                        self._give_up(task)
+                except ArenaError as error:  # its keeper may have been killed, or a bot be missing there
+                    if not self._play_again(task, str(error)):
+                        failure = error
                 except CancelledError:  # by nobody here
                     raise ArenaError(GONE) from None
 
@@ -219,16 +226,19 @@ class Run:
         most = min(_GROWTH * self._size, _MOST_MATCHES // self._schedule.lanes)
         self._size = max(1, min(fitting, most))
 
-    def _play_again(self, task: Task) -> None:
-        """A worker was lost with its task."""
+    def _play_again(self, task: Task, why: str) -> bool:
+        """Put a task that was lost in line again, unless it has been there too often."""
         self.progress.lost += 1
         self._losses[task] += 1
-        which = f"deals {task.deals[0] + 1} to {task.deals[-1] + 1}"
-        if self._losses[task] <= REPLAYS:
-            self._store.note(f"A worker died; its batch ({which}) is played again.")
-            self._again.append(task)
-            return
-        self._store.note(f"The batch {which} has lost its worker {REPLAYS + 1} times and is left out.")
+        if self._losses[task] > REPLAYS:
+            return False
+        self._store.note(f"{why}: the batch of {_deals_of(task)} is played again.")
+        self._again.append(task)
+        return True
+
+    def _give_up(self, task: Task) -> None:
+        """Leave a task out that has lost every worker."""
+        self._store.note(f"The batch of {_deals_of(task)} has lost {REPLAYS + 1} workers and is left out.")
         self.progress.unplayed.append((task.deals[0], task.deals[-1]))
         for deal in task.deals:
             self._add_up(deal, None)
@@ -244,3 +254,7 @@ class Run:
             if self._rule and self._rule.next_look == self._in_order:
                 self.progress.verdicts = self._rule.look(self.progress.payoffs.fit())
                 self.progress.decided = self._rule.finished
+
+
+def _deals_of(task: Task) -> str:
+    return f"deals {task.deals[0] + 1} to {task.deals[-1] + 1}"

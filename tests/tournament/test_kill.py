@@ -10,7 +10,18 @@ from pathlib import Path
 
 import pytest
 
-from tests.tournament.arena import FOUR, GUARD_S, QUICK, descendants, logs, play, results, rogue, started
+from tests.tournament.arena import (
+    FOUR,
+    GUARD_S,
+    QUICK,
+    descendants,
+    logs,
+    play,
+    results,
+    rogue,
+    started,
+    workers,
+)
 from tests.tournament.killing import kill_and_go_on, kill_workers, wait_until_gone
 
 DEALS = 12
@@ -89,3 +100,18 @@ def test_nothing_of_a_deal_is_on_the_disk_before_it_is_whole(tmp_path: Path):
         os.close(descriptor)
         process.communicate(timeout=GUARD_S)
     assert len(results(folder)) == 4 * DEALS
+
+
+def test_a_keeper_killed_is_a_worker_lost(tmp_path: Path, undisturbed: Path):
+    folder = tmp_path / "t"
+    with started("tournament", folder, *WORDS, "--jobs", 1) as process:
+        keeper = None
+        while keeper is None:  # the one child of a worker, once it has bots
+            assert process.poll() is None
+            for worker in workers(process.pid):
+                if len(below := descendants(worker)) > 1:
+                    keeper = below[0]
+        os.kill(keeper, signal.SIGKILL)
+        said, _ = process.communicate(timeout=GUARD_S)
+    assert process.returncode == 0, said
+    assert results(folder) == results(undisturbed)
