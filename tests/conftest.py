@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from referee.table.orphans import children
+from referee.table.keep.orphans import children
 from tests.table.hosting import Stage, marked, orphanage, strays
 
 

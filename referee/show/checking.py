@@ -19,10 +19,10 @@ from protocol.rules import Conditions
 from referee.errors import ArenaError
 from referee.show import words
 from referee.show.output import console
-from referee.table.check import Report, Step
-from referee.table.check import check as check_bot
+from referee.table.check.interview import Exchange, Wrong
+from referee.table.check.steps import Report, Step
+from referee.table.check.steps import check as check_bot
 from referee.table.confine import describe
-from referee.table.interview import Exchange, Wrong
 from referee.table.roster import find_bot
 from referee.table.settings import make_conditions, read_rules
 

@@ -21,9 +21,10 @@ from protocol.rules import Conditions, Sandbox
 from referee.errors import ArenaError
 from referee.game.events import SeatRecord
 from referee.show.output import console
-from referee.table import bubblewrap, landlock, seccomp, users
+from referee.table import bubblewrap, users
 from referee.table.confine import Confinement
-from referee.table.launch import Exited, Failed, Keeper
+from referee.table.keep import landlock, seccomp
+from referee.table.keep.launch import Exited, Failed, Keeper
 
 _TRIAL_LIMIT_S: Final = 10
 _SETTINGS: Final = (

@@ -17,7 +17,7 @@ from typing import Final
 from msgspec import Struct
 
 from referee.table import reach
-from referee.table.child import FILTER
+from referee.table.keep.child import FILTER
 
 HOME: Final = "/tmp"
 """The bot's working directory, home and scratch inside."""

@@ -15,8 +15,9 @@ from msgspec import Struct
 
 from protocol.rules import Conditions, Sandbox
 from referee.errors import ArenaError
-from referee.table import bubblewrap, confine, landlock, reach, scratch, seccomp, users
-from referee.table.launch import Cage, Event, Exited, Failed, Keeper, Landlock, Launch, Spawned
+from referee.table import bubblewrap, confine, reach, users
+from referee.table.keep import landlock, scratch, seccomp
+from referee.table.keep.launch import Cage, Event, Exited, Failed, Keeper, Landlock, Launch, Spawned
 
 LIMIT_S: Final = 300.0
 """How long a build may take."""

@@ -18,8 +18,9 @@ from typing import Final, Self
 from protocol.rules import Conditions, Sandbox
 from referee.errors import ArenaError
 from referee.game.events import SeatRecord
-from referee.table import bubblewrap, landlock, reach, scratch, seccomp, users
-from referee.table.launch import Cage, Landlock, Launch
+from referee.table import bubblewrap, reach, users
+from referee.table.keep import landlock, scratch, seccomp
+from referee.table.keep.launch import Cage, Landlock, Launch
 
 _MB: Final = 1 << 20
 _MANY: Final = 50

@@ -36,7 +36,7 @@ from referee.game.match import Match
 from referee.record.match_log import LogError, MatchLog, Remark, ResumeRecord, Used, UsedRecord, read_log
 from referee.record.replay import replay
 from referee.table.confine import Confinement
-from referee.table.launch import Keeper
+from referee.table.keep.launch import Keeper
 from referee.table.play import Ended, Room, Table
 from referee.table.roster import Bot
 

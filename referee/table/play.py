@@ -31,7 +31,7 @@ from referee.game.events import (
 )
 from referee.game.match import Match
 from referee.table.conversation import Chair, Verdicts
-from referee.table.launch import Exited, Failed, Keeper, Launch, Thawed
+from referee.table.keep.launch import Exited, Failed, Keeper, Launch, Thawed
 from referee.table.poller import READ, Poller
 from referee.table.process import Process, Tail
 

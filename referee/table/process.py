@@ -11,7 +11,7 @@ from typing import Final, Literal, TypeAlias
 
 from protocol.rules import Clock
 from referee.table.conversation import Chair, Conversation, Verdicts
-from referee.table.launch import Exited, Keeper, Launch
+from referee.table.keep.launch import Exited, Keeper, Launch
 from referee.table.poller import READ, WRITE, Poller
 
 _CHUNK: Final = 65_536

@@ -45,7 +45,7 @@ def reading_capabilities(programs: Iterable[str]) -> tuple[int, ...]:
 
     To run a program that only root may run takes more, and so does a container that withholds the lesser.
     """
-    from referee.table.privileges import DAC_OVERRIDE, DAC_READ_SEARCH, held
+    from referee.table.keep.privileges import DAC_OVERRIDE, DAC_READ_SEARCH, held
 
     bits = held()
     modes = [Path(name).stat().st_mode for name in programs if Path(name).is_file()]

@@ -33,7 +33,7 @@ from referee.game.match import Match
 from referee.game.rulebook import rulebook
 from referee.record.match_log import LogRecord, MemoryLog
 from referee.table.confine import Confinement
-from referee.table.launch import Keeper, Launch
+from referee.table.keep.launch import Keeper, Launch
 from referee.table.play import Room, Table
 from referee.table.roster import Bot, find_bot
 from referee.tournament.plan import Plan

@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 import trio
 
-from referee.table.orphans import children
+from referee.table.keep.orphans import children
 from tests.bots.gallery import ROGUES, Rogue
 from tests.table.hosting import Seen, Stage, marked, orphanage, play_rogue, sandboxes, strays
 

@@ -31,7 +31,7 @@ from referee.game.events import (
 from referee.game.match import Match
 from referee.record.match_log import MatchLog, MemoryLog
 from referee.table.confine import Confinement
-from referee.table.launch import Keeper
+from referee.table.keep.launch import Keeper
 from referee.table.play import Log, Room, Table
 from referee.table.roster import find_bot
 

@@ -24,7 +24,7 @@ from referee.game.events import Event, FaultRecord, HandOverRecord
 from referee.record.match_log import read_log
 from referee.record.replay import replay
 from referee.table.host import host
-from referee.table.orphans import children
+from referee.table.keep.orphans import children
 from tests.table.hosting import Stage, orphanage
 
 MORTAL = """

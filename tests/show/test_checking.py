@@ -15,7 +15,7 @@ from click.testing import CliRunner, Result
 
 from referee.cli import cli
 from referee.show.checking import summary
-from referee.table.check import Report, Step
+from referee.table.check.steps import Report, Step
 
 BOT = """
 import json, sys

@@ -14,7 +14,8 @@ from protocol.rules import Sandbox
 from referee.cli import cli
 from referee.show import doctor
 from referee.show.doctor import Machine
-from referee.table import bubblewrap, landlock
+from referee.table import bubblewrap
+from referee.table.keep import landlock
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="tells of Linux")
 

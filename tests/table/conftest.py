@@ -10,7 +10,7 @@ from typing import TypeVar
 
 import pytest
 
-from referee.table.launch import Event, Exited, Failed, Keeper, Landlock, Launch, Spawned, Started
+from referee.table.keep.launch import Event, Exited, Failed, Keeper, Landlock, Launch, Spawned, Started
 
 GUARD_S = 60  # for tests that fail; those that pass wait for what they name
 ENV = {"PATH": "/usr/bin:/bin"}

@@ -19,7 +19,7 @@ from referee.game.events import DealRecord, Event, FaultRecord, MatchRecord
 from referee.record.match_log import LogFile, read_log
 from referee.record.replay import Replayed, replay
 from referee.table.host import Hosted, host
-from referee.table.orphans import children
+from referee.table.keep.orphans import children
 from referee.table.roster import Bot
 from tests.bots.gallery import Rogue
 
@@ -197,7 +197,7 @@ def marked(mark: str) -> dict[int, str]:
 @contextlib.contextmanager
 def orphanage() -> Iterator[None]:
     """Orphans come to this process while it lasts, so that none can hide with the system's first."""
-    from referee.table.syscalls import PR_SET_CHILD_SUBREAPER, prctl
+    from referee.table.keep.syscalls import PR_SET_CHILD_SUBREAPER, prctl
 
     prctl(PR_SET_CHILD_SUBREAPER, 1)
     try:

@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from referee.errors import ArenaError
-from referee.table import bubblewrap, building, landlock, roster
+from referee.table import bubblewrap, building, roster
+from referee.table.keep import landlock
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="only Linux confines")
 

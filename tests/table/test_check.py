@@ -20,11 +20,10 @@ from protocol.presets import PRESETS, preset
 from protocol.rules import Rules, conditions_from
 from referee.game.events import Answered, Ask, Dealt, MatchRecord, SeatRecord
 from referee.game.match import Match
-from referee.table import scenes
-from referee.table.check import Report, Step, check, first_pass, plan
-from referee.table.diagnosis import last_error
+from referee.table.check.diagnosis import last_error
+from referee.table.check.scenes import MOMENTS, SCENES
+from referee.table.check.steps import Report, Step, check, first_pass, plan, scenes
 from referee.table.roster import Bot
-from referee.table.scenes import MOMENTS, SCENES
 from tests.bots.gallery import ROGUES, Rogue
 from tests.table.hosting import Stage
 

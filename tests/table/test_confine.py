@@ -18,9 +18,10 @@ import pytest
 from protocol.rules import conditions_from
 from referee.errors import ArenaError
 from referee.game.events import SeatRecord
-from referee.table import bubblewrap, confine, landlock
+from referee.table import bubblewrap, confine
 from referee.table.confine import Confinement
-from referee.table.launch import Exited, Failed, Launch, Started
+from referee.table.keep import landlock
+from referee.table.keep.launch import Exited, Failed, Launch, Started
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="only Linux confines")
 
@@ -550,7 +551,7 @@ import os, sys, time
 from protocol.rules import conditions_from
 from referee.game.events import SeatRecord
 from referee.table.confine import Confinement
-from referee.table.launch import Keeper
+from referee.table.keep.launch import Keeper
 level, folder = sys.argv[1:]
 with Confinement(conditions_from({"sandbox": level})) as confinement, Keeper.start() as keeper:
     words = "(setsid sleep 1000 &) ; echo here; sleep 1000"
@@ -591,7 +592,7 @@ def test_nothing_is_left_of_a_referee_that_was_killed(tmp_path: Path, level: str
 
 
 def _descendants(pid: int) -> list[int]:
-    from referee.table.usage import tree
+    from referee.table.keep.usage import tree
 
     return tree(pid)[1:]
 

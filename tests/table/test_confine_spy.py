@@ -20,9 +20,10 @@ import pytest
 
 from protocol.rules import conditions_from
 from referee.game.events import SeatRecord
-from referee.table import bubblewrap, landlock, users
+from referee.table import bubblewrap, users
 from referee.table.confine import Confinement
-from referee.table.launch import Exited, Keeper, Started
+from referee.table.keep import landlock
+from referee.table.keep.launch import Exited, Keeper, Started
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="only Linux confines")
 

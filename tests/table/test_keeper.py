@@ -18,7 +18,7 @@ from pathlib import Path
 import pytest
 
 from referee.errors import ArenaError
-from referee.table.launch import Exited, Keeper, Launch, Started
+from referee.table.keep.launch import Exited, Keeper, Launch, Started
 
 GUARD_S = 60
 ENV = {"PATH": "/usr/bin:/bin"}

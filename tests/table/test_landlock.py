@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from referee.table import landlock
-from referee.table.launch import Landlock
+from referee.table.keep import landlock
+from referee.table.keep.launch import Landlock
 
 SYSTEM = ("/usr", "/lib", "/lib64", "/bin", "/etc/ld.so.cache", "/no/such/path", sys.prefix, sys.base_prefix)
 ABI = landlock.abi()

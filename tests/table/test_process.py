@@ -12,7 +12,7 @@ from protocol.messages import Pass, Ready
 from protocol.rules import Clock
 from referee.game.events import Answered, Failed
 from referee.table.conversation import Chair, Verdicts
-from referee.table.launch import Exited, Launch, Spawned
+from referee.table.keep.launch import Exited, Launch, Spawned
 from referee.table.poller import Poller
 from referee.table.process import LEAVE_GRACE_S, Process, Tail
 from tests.table.test_conversation import SEAT, a_match, passes, ready

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from referee.table import scratch
+from referee.table.keep import scratch
 
 DEPTH = 2_000
 

@@ -9,7 +9,7 @@ import sys
 
 import pytest
 
-from referee.table import seccomp
+from referee.table.keep import seccomp
 
 pytestmark = pytest.mark.skipif(not seccomp.offered(), reason="no filter is made for this kind of machine")
 

@@ -17,8 +17,8 @@ from pathlib import Path
 import pytest
 
 from referee.errors import ArenaError
-from referee.table.launch import Exited, Started
-from referee.table.orphans import children, children_by_scan
+from referee.table.keep.launch import Exited, Started
+from referee.table.keep.orphans import children, children_by_scan
 
 GUARD_S = 60
 ROOT = Path(__file__).parents[2]
@@ -169,7 +169,7 @@ def test_nothing_outlives_the_referee(bench, way: str) -> None:
     referee = subprocess.Popen(
         [sys.executable, "-c", fr"""
 import os, select, signal, sys
-from referee.table.launch import Keeper, Launch
+from referee.table.keep.launch import Keeper, Launch
 keeper = Keeper.start()
 spawned = keeper.spawn(Launch((sys.executable, "-I", "-S", "-c", {bot!r}), {{}}, "/", {{}}))
 os.write(1, b"%d\n" % keeper.pid)

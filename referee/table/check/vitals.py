@@ -11,7 +11,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from referee.table.orphans import children
+from referee.table.keep.orphans import children
 
 _ENOUGH = 1000
 _SHARE = 0.2

@@ -123,7 +123,7 @@ def install(filter_: bytes) -> None:
     """Put this process and all its descendants under the filter; `no_new_privs` must be set."""
     import ctypes
 
-    from referee.table.syscalls import syscall
+    from referee.table.keep.syscalls import syscall
 
     buffer = ctypes.create_string_buffer(filter_, len(filter_))
     header = struct.pack("HxxxxxxP", len(filter_) // 8, ctypes.addressof(buffer))

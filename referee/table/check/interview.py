@@ -33,18 +33,18 @@ from referee.game.events import (
     Tell,
 )
 from referee.game.match import Match
-from referee.table import scenes
+from referee.table.check import scenes
+from referee.table.check.diagnosis import Diagnosis, Evidence, Question, Silence, answer_in, diagnose
+from referee.table.check.scenes import SCENES, Scene, SceneName
+from referee.table.check.vitals import computes, vitals
 from referee.table.confine import Confinement
 from referee.table.conversation import Chair, Verdicts
-from referee.table.diagnosis import Diagnosis, Evidence, Question, Silence, answer_in, diagnose
-from referee.table.launch import Exited, Keeper, Started
-from referee.table.launch import Failed as NotStarted
-from referee.table.orphans import children
+from referee.table.keep.launch import Exited, Keeper, Started
+from referee.table.keep.launch import Failed as NotStarted
+from referee.table.keep.orphans import children
 from referee.table.poller import READ, Poller
 from referee.table.process import LEAVE_GRACE_S, Process, Tap
 from referee.table.roster import Bot
-from referee.table.scenes import SCENES, Scene, SceneName
-from referee.table.vitals import computes, vitals
 
 LISTEN_S: Final = 0.05
 """How long a bot is listened to when nothing is asked, for what it should not say."""

@@ -11,7 +11,7 @@ import os
 import signal
 import stat
 
-from referee.table.orphans import children
+from referee.table.keep.orphans import children
 
 TYPE_CHECKING = False  # as `typing` has it, which would take longer to import than all of this
 if TYPE_CHECKING:

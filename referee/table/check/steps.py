@@ -21,15 +21,15 @@ from protocol.rules import Conditions, Rules
 from referee.game.events import MatchRecord, SeatRecord
 from referee.game.match import Match
 from referee.game.rulebook import rulebook
-from referee.table import scenes
+from referee.table.check import scenes
+from referee.table.check.diagnosis import Diagnosis, answer_in
+from referee.table.check.interview import LISTEN_S, Exchange, Interview, Page, Sitting, Wrong
+from referee.table.check.scenes import MOMENTS, SCENES, MomentName, SceneName
+from referee.table.check.vitals import computes, family, vitals
 from referee.table.confine import Confinement
-from referee.table.diagnosis import Diagnosis, answer_in
-from referee.table.interview import LISTEN_S, Exchange, Interview, Page, Sitting, Wrong
-from referee.table.launch import Exited, Keeper
+from referee.table.keep.launch import Exited, Keeper
 from referee.table.process import LEAVE_GRACE_S
 from referee.table.roster import Bot
-from referee.table.scenes import MOMENTS, SCENES, MomentName, SceneName
-from referee.table.vitals import computes, family, vitals
 
 _TABLES: Final = 8
 """How many tables are tried at most; what plays eight at once plays more."""

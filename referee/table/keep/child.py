@@ -14,10 +14,10 @@ import resource
 import signal
 import sys
 
-from referee.table import landlock
+from referee.table.keep import landlock
 
 if sys.platform == "linux":
-    from referee.table.syscalls import PR_SET_NO_NEW_PRIVS, PR_SET_PDEATHSIG, prctl
+    from referee.table.keep.syscalls import PR_SET_NO_NEW_PRIVS, PR_SET_PDEATHSIG, prctl
 
 TYPE_CHECKING = False  # as `typing` has it, which would take longer to import than all of this
 if TYPE_CHECKING:
@@ -43,9 +43,9 @@ class LaunchError(Exception):
 def get_ready(cage: Mapping[str, Any]) -> None:
     """Import in the keeper what a child will need: behind Landlock it could not."""
     if cage["user"] is not None:
-        from referee.table import privileges  # noqa: F401
+        from referee.table.keep import privileges  # noqa: F401
     if cage["calls"]:
-        from referee.table import seccomp  # noqa: F401
+        from referee.table.keep import seccomp  # noqa: F401
 
 
 def become(order: Mapping[str, Any], pipes: Sequence[int], report: int, keeper: int) -> NoReturn:
@@ -120,7 +120,7 @@ def _confine(rules: Mapping[str, Any]) -> None:
 
 
 def _drop_privileges(user: int, kept: Sequence[int]) -> None:
-    from referee.table import privileges
+    from referee.table.keep import privileges
 
     try:
         privileges.drop(user, kept)
@@ -131,7 +131,7 @@ def _drop_privileges(user: int, kept: Sequence[int]) -> None:
 
 def _filter_calls(cage: Mapping[str, Any], argv: Sequence[str]) -> Sequence[str]:
     """Put on the filter of system calls, or hand it to the wrapper that will do so inside."""
-    from referee.table import seccomp
+    from referee.table.keep import seccomp
 
     shares_user = cage["user"] in (None, 0) or _OVERRIDE in cage["capabilities"]
     try:

@@ -34,7 +34,7 @@ def abi() -> int:
     """The version of Landlock that this kernel offers; 0 is none."""
     if sys.platform != "linux":
         return 0
-    from referee.table.syscalls import syscall
+    from referee.table.keep.syscalls import syscall
 
     try:
         return syscall(_CREATE_RULESET, None, 0, _ASK_VERSION)
@@ -52,7 +52,7 @@ def confine(read: Iterable[str], write: Iterable[str], net: bool, lists: Iterabl
     version = abi()
     if not version:
         return
-    from referee.table.syscalls import PR_SET_NO_NEW_PRIVS, prctl, syscall
+    from referee.table.keep.syscalls import PR_SET_NO_NEW_PRIVS, prctl, syscall
 
     every = (1 << _FILE_RIGHTS.get(version, 16)) - 1
     attributes = struct.pack("=Q", every)
@@ -74,7 +74,7 @@ def confine(read: Iterable[str], write: Iterable[str], net: bool, lists: Iterabl
 
 
 def _allow(ruleset: int, path: str, rights: int) -> None:
-    from referee.table.syscalls import syscall
+    from referee.table.keep.syscalls import syscall
 
     try:
         place = os.open(path, os.O_PATH | os.O_CLOEXEC)

@@ -23,8 +23,8 @@ import sys
 import time
 from collections import deque
 
-from referee.table import child, scratch, usage
-from referee.table.orphans import Orphanage, children
+from referee.table.keep import child, scratch, usage
+from referee.table.keep.orphans import Orphanage, children
 
 TYPE_CHECKING = False  # as `typing` has it, which would take longer to import than all of this
 if TYPE_CHECKING:
@@ -377,7 +377,7 @@ def main() -> None:
         pass
     os.close(spare)
     if sys.platform == "linux":
-        from referee.table.syscalls import PR_SET_CHILD_SUBREAPER, PR_SET_DUMPABLE, prctl
+        from referee.table.keep.syscalls import PR_SET_CHILD_SUBREAPER, PR_SET_DUMPABLE, prctl
 
         prctl(PR_SET_CHILD_SUBREAPER, 1)
         prctl(PR_SET_DUMPABLE, 0)  # or a bot of the same user could attach to it with ptrace

@@ -6,7 +6,7 @@ import contextlib
 import os
 import struct
 
-from referee.table.syscalls import prctl, syscall
+from referee.table.keep.syscalls import prctl, syscall
 
 DAC_OVERRIDE, DAC_READ_SEARCH = 1, 2
 """The capabilities to enter, read and (the first) run files in spite of their modes."""

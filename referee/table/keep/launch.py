@@ -27,8 +27,8 @@ from referee.errors import ArenaError
 
 # The keeper imports itself by this line instead of being run as a script: the package is then found without
 # site-packages (-S), its compiled form is used, and nothing beside the file can shadow a standard module.
-_BOOT = "import sys; sys.path.append(sys.argv[1]); from referee.table.keeper import main; main()"
-_ROOT = str(Path(__file__).resolve().parents[2])
+_BOOT = "import sys; sys.path.append(sys.argv[1]); from referee.table.keep.keeper import main; main()"
+_ROOT = str(Path(__file__).resolve().parents[3])
 _SEND_LIMIT_S = 10.0
 _CLOSE_LIMIT_S = 5.0
 
