@@ -42,7 +42,7 @@ def tell(path: Path, *, hand: int | None, view: str | None, step: bool) -> None:
     replayed = replay(log, check_deals=False)
     people = console()
     if hand is None:
-        people.print(seating(log.header))
+        people.print(seating(log.header, people.width))
     for line in story(log, view_of(log.header, view), hand):
         people.print(line)
         if step and sys.stdin.isatty():

@@ -5,9 +5,10 @@ from __future__ import annotations
 import csv
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import msgspec
+from rich.cells import cell_len
 from rich.console import Console
 from rich.padding import Padding
 from rich.table import Table
@@ -21,6 +22,12 @@ from referee.tournament.store import Store
 
 SIGNIFICANT = 0.05
 _FEEDS_SHOWN = 5
+_GAP: Final = 2
+"""Spaces behind each column, and before each table."""
+_DISPENSABLE: Final = (
+    *("ms a hand", "moons", "hands", "strength", "rating", "wins", "points", "deals", "forfeits", "faults"),
+)
+"""What a narrow screen does without, the first first."""
 
 
 def standings(folder: Path, *, as_json: bool, as_csv: bool, html: Path | None) -> None:
@@ -61,11 +68,12 @@ def tell(findings: Findings, people: Console) -> None:
     people.print(
         f"{findings.deals:,} deals, {findings.matches:,} matches, {findings.hands:,} hands", style="bold"
     )
-    people.print(Padding(table_of(findings), (0, 0, 1, 2), expand=False))
+    people.print(Padding(table_of(findings, people.width), (0, 0, 1, 2), expand=False))
     for pair in findings.adjacent:
         people.print(f"  {words_of(pair)}")
     people.print("\nPoints a hand that the row's bot won from the column's", style="bold")
-    people.print(Padding(_crosstable(findings), (0, 0, 1, 2), expand=False))
+    for part in _crosstables(findings, people.width):
+        people.print(Padding(part, (0, 0, 1, 2), expand=False))
     fed = feeders(findings)
     if fed:
         people.print("Who feeds points to whom, beyond what both give and take elsewhere", style="bold")
@@ -79,37 +87,54 @@ def tell(findings: Findings, people: Console) -> None:
     )
 
 
-def table_of(findings: Findings) -> Table:
-    """The standings, best first."""
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
-    table.add_column("", justify="right", style="dim")
-    table.add_column("bot", style="bold")
-    for name in (
-        *("payoff", "95% interval", "deals", "hands", "points", "wins", "moons", "strength"),
-        *("rating", "forfeits", "faults", "ms a hand"),
-    ):
-        table.add_column(name, justify="right")
-    for place, bot in enumerate(findings.bots, start=1):
-        rating = f"{bot.rating.mu:.1f} ±{bot.rating.sigma:.1f}" if bot.rating else "-"
-        faults = ", ".join(f"{count} {kind}" for kind, count in bot.faults.items())
-        withdrawn = " (withdrawn)" if bot.name in findings.plan.withdrawn else ""
+def table_of(findings: Findings, width: int) -> Table:
+    """The standings, best first, in as many columns as there is room for."""
+    columns = _columns(findings)
+    kinds = columns["faults"]
+    if _width(columns) > width:
+        columns["faults"] = [str(sum(bot.faults.values())) for bot in findings.bots]
+    for name in _DISPENSABLE:
+        if _width(columns) > width:
+            del columns[name]
+    table = Table(box=None, pad_edge=False, padding=(0, _GAP, 0, 0))
+    for name in columns:
+        style = {"": "dim", "bot": "bold"}.get(name, "")
+        table.add_column(name, justify="left" if name == "bot" else "right", style=style, no_wrap=True)
+    for row, faults in zip(zip(*columns.values(), strict=True), kinds, strict=True):
         table.add_row(
-            str(place),
-            Text(bot.name + withdrawn),
-            f"{bot.payoff:+.3f}",
-            interval(bot.ci95),
-            f"{bot.deals:,}",
-            f"{bot.hands:,}",
-            f"{bot.points:.2f}",
-            f"{bot.wins:.1%}",
-            f"{bot.moons:.2%}",
-            f"{bot.strength:+.2f}",
-            rating,
-            f"{bot.forfeits:,}",
-            Text(faults or "0", style="red" if faults else ""),
-            f"{bot.us / max(bot.hands, 1) / 1000:.1f}",
+            *(
+                Text(cell, style="red" if name == "faults" and faults != "0" else "")
+                for name, cell in zip(columns, row, strict=True)
+            )
         )
     return table
+
+
+def _columns(findings: Findings) -> dict[str, list[str]]:
+    bots = findings.bots
+    withdrawn = findings.plan.withdrawn
+    ratings = (bot.rating for bot in bots)
+    return {
+        "": [str(place) for place in range(1, len(bots) + 1)],
+        "bot": [f"{bot.name} (withdrawn)" if bot.name in withdrawn else bot.name for bot in bots],
+        "payoff": [f"{bot.payoff:+.3f}" for bot in bots],
+        "95% interval": [interval(bot.ci95) for bot in bots],
+        "deals": [f"{bot.deals:,}" for bot in bots],
+        "hands": [f"{bot.hands:,}" for bot in bots],
+        "points": [f"{bot.points:.2f}" for bot in bots],
+        "wins": [f"{bot.wins:.1%}" for bot in bots],
+        "moons": [f"{bot.moons:.2%}" for bot in bots],
+        "strength": [f"{bot.strength:+.2f}" for bot in bots],
+        "rating": [f"{rating.mu:.1f} ±{rating.sigma:.1f}" if rating else "-" for rating in ratings],
+        "forfeits": [f"{bot.forfeits:,}" for bot in bots],
+        "faults": [", ".join(f"{count} {kind}" for kind, count in bot.faults.items()) or "0" for bot in bots],
+        "ms a hand": [f"{bot.us / max(bot.hands, 1) / 1000:.1f}" for bot in bots],
+    }
+
+
+def _width(columns: dict[str, list[str]]) -> int:
+    """What a table of these columns takes, with the space before it."""
+    return _GAP + sum(max(map(cell_len, (name, *cells))) + _GAP for name, cells in columns.items())
 
 
 def interval(bounds: tuple[float, float] | None) -> str:
@@ -148,16 +173,31 @@ def feeders(findings: Findings) -> list[str]:
     return [line for _, line in sorted(found)]
 
 
-def _crosstable(findings: Findings) -> Table:
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
-    table.add_column("", style="bold")
-    for name in findings.labels:
-        table.add_column(name, justify="right")
+def _crosstables(findings: Findings, width: int) -> list[Table]:
+    """Who won how much from whom: one table, or several with some of the columns each."""
+    labels = findings.labels
     won = findings.standings.won_from()
-    for one in findings.labels:
-        row = [won[one].get(other) for other in findings.labels]
-        table.add_row(one, *(f"{cell.value:+.2f}" if cell else "" for cell in row))
-    return table
+    columns = {
+        name: [f"{cell.value:+.2f}" if (cell := won[one].get(name)) else "" for one in labels]
+        for name in labels
+    }
+    room = width - _width({"": list(labels)})
+    parts: list[list[str]] = [[]]
+    for name, cells in columns.items():
+        fits = _width({other: columns[other] for other in parts[-1]} | {name: cells}) - _GAP <= room
+        if parts[-1] and not fits:
+            parts.append([])
+        parts[-1].append(name)
+    tables = []
+    for part in parts:
+        table = Table(box=None, pad_edge=False, padding=(0, _GAP, 0, 0))
+        table.add_column("", style="bold", no_wrap=True)
+        for name in part:
+            table.add_column(name, justify="right", no_wrap=True)
+        for one, *row in zip(labels, *(columns[name] for name in part), strict=True):
+            table.add_row(one, *row)
+        tables.append(table)
+    return tables
 
 
 # --- for programs ----------------------------------------------------------------------------------------

@@ -6,6 +6,7 @@ import time
 from collections.abc import Sequence
 from typing import Final
 
+from rich.cells import cell_len
 from rich.console import Console, Group, RenderableType
 from rich.live import Live
 from rich.padding import Padding
@@ -27,6 +28,13 @@ from referee.show import words
 from referee.table.confine import describe
 
 _REFRESH_S: Final = 0.1
+_LEAST_COMMAND: Final = 20
+"""A command that has less room is not shown."""
+_COSTS: Final = 50
+"""What the final ranking needs beside the names to tell also of time and memory."""
+
+_SEAT: Final = len("   +13 100")
+"""What a seat's part of a hand's line takes beside its name."""
 
 
 class RunScreen:
@@ -52,7 +60,7 @@ class RunScreen:
                 self._header = event
                 self._names = [seat.name for seat in event.seats]
                 self._scores = (0,) * len(event.seats)
-                self._print(seating(event, describe(event.conditions.sandbox)))
+                self._print(seating(event, self._console.width, describe(event.conditions.sandbox)))
                 if not self._quiet and self._console.is_terminal:
                     self._live.start()
             case DealRecord():
@@ -75,7 +83,7 @@ class RunScreen:
 
     def tell_end(self, header: MatchRecord, end: MatchOverRecord, used: Sequence[Used]) -> None:
         """The final ranking, once it is known what each bot has used."""
-        self._print(ranking(header, end, used))
+        self._print(ranking(header, end, used, self._console.width))
 
     def stop(self) -> None:
         """Take the line at the bottom away."""
@@ -98,30 +106,48 @@ class RunScreen:
         self._live.update(line, refresh=True)
 
     def _hand_line(self, event: HandOverRecord) -> Text:
-        """One hand: its points in each seat, and the totals after it."""
-        passed = words.direction(self._deal.direction) if self._deal else ""
-        line = Text(f"hand {event.hand:>3}  {passed:<12}")
-        for seat, name in enumerate(self._names):
+        """One hand: its points in each seat, and the totals after it; in several lines if it must be."""
+        assert self._header
+        names, width = self._names, self._console.width
+        cycle = ("hold", *(self._header.rules.pass_cycle or ()))
+        direction = self._deal.direction if self._deal else ""
+        head = f"{event.hand:>3}  {direction:<{max(map(len, cycle))}}"
+        if len("hand ") + len(head) + sum(_SEAT + len(name) for name in names) <= width:
+            head = f"hand {head}"
+        line, filled = Text(head), len(head)
+        for seat, name in enumerate(names):
+            if filled + _SEAT + len(name) > width:
+                line.append("\n" + " " * len(head))
+                filled = len(head)
+            filled += _SEAT + len(name)
             points, total = event.points[seat], event.scores[seat]
             style = "bold yellow" if seat == event.moon else "red" if points >= 13 else ""
-            line.append(f"  {name} ", style="dim")
-            line.append(f"{points:+d}".rjust(3), style=style)
-            line.append(f" {total}".ljust(5), style="bold")
+            line.append(f"  {name}", style="dim")
+            line.append(f" {points:>+3}", style=style)
+            line.append(f" {total:>3}", style="bold")
         if event.moon is not None:
-            line.append(f"  {self._names[event.moon]} shot the moon", style="bold yellow")
+            line.append(f"\n{' ' * len(head)}  {names[event.moon]} shot the moon", style="bold yellow")
         return line
 
 
-def seating(header: MatchRecord, sandbox: str = "") -> RenderableType:
-    """Who sits where, and under which rules; `sandbox` says what the level is on this machine."""
+def seating(header: MatchRecord, width: int, sandbox: str = "") -> RenderableType:
+    """Who sits where, and under which rules; `sandbox` says what the level is on this machine.
+
+    A command takes what is left of the width.
+    """
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
-    table.add_column("seat", justify="right", style="dim")
-    table.add_column("name", style="bold")
-    table.add_column("says of itself")
-    table.add_column("started with", style="dim", overflow="ellipsis", no_wrap=True)
-    for seat in header.seats:
-        says = words.harmless(seat.says) or "(nothing yet)"
-        table.add_row(str(seat.seat), seat.name, Text(says), Text(words.harmless(" ".join(seat.command))))
+    table.add_column("seat", justify="right", style="dim", no_wrap=True)
+    table.add_column("name", style="bold", no_wrap=True)
+    table.add_column("says of itself", overflow="fold")
+    says = [words.harmless(seat.says) or "(nothing yet)" for seat in header.seats]
+    longest = (max(len(seat.name) for seat in header.seats), max(map(cell_len, says)))
+    room = width - sum(map(max, longest, (len("name"), len("says of itself")))) - len("  seat") - 3 * 2
+    shows_command = room >= _LEAST_COMMAND
+    if shows_command:
+        table.add_column("started with", style="dim", overflow="ellipsis", no_wrap=True, max_width=room)
+    for seat, said in zip(header.seats, says, strict=True):
+        row = (str(seat.seat), Text(seat.name), Text(said), Text(words.command(seat.command)))
+        table.add_row(*(row if shows_command else row[:-1]))
     rules = header.rules
     until = f"to {rules.target}" if rules.target else f"{rules.max_hands} hands"
     if rules.target is None and rules.max_hands == 1:
@@ -147,15 +173,20 @@ def fault_line(event: FaultRecord, name: str) -> Text:
     return text
 
 
-def ranking(header: MatchRecord, end: MatchOverRecord, used: Sequence[Used]) -> RenderableType:
-    """The final ranking, best first, why the match ended, and what each bot took of the machine."""
+def ranking(header: MatchRecord, end: MatchOverRecord, used: Sequence[Used], width: int) -> RenderableType:
+    """The final ranking, best first, why the match ended, and, where there is room, what each bot took of
+    the machine.
+    """
+    longest = max(len(seat.name) for seat in header.seats)
+    shown = ("thought", "computed", "memory") if longest + _COSTS <= width else ()
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
-    table.add_column("rank", justify="right")
-    table.add_column("name", style="bold", min_width=max(len(seat.name) for seat in header.seats))
-    table.add_column("points", justify="right")
-    for column in ("thought", "computed", "memory"):
+    table.add_column("rank", justify="right", no_wrap=True)
+    table.add_column("name", style="bold", no_wrap=True)
+    table.add_column("points", justify="right", no_wrap=True)
+    for column in shown:
         table.add_column(column, justify="right", style="dim", no_wrap=True)
-    table.add_column("")
+    if end.retired:
+        table.add_column("", no_wrap=True)
     order = sorted(range(len(header.seats)), key=lambda seat: (end.ranks[seat] if end.ranks else 0, seat))
     for seat in order:
         rank = str(end.ranks[seat]) if end.ranks else "-"
@@ -167,7 +198,7 @@ def ranking(header: MatchRecord, end: MatchOverRecord, used: Sequence[Used]) -> 
             f"{took.cpu_ms / 1000:.1f} s",
             f"{took.peak_kb / 1024:.0f} MB",
         )
-        row = (rank, header.seats[seat].name, str(end.scores[seat]), *cost, Text(note, style="red"))
-        table.add_row(*row, style=style)
+        row = (rank, header.seats[seat].name, str(end.scores[seat]), *cost[: len(shown)])
+        table.add_row(*row, *([Text(note, style="red")] if end.retired else []), style=style)
     title = Text(f"The match is over: {words.reason(end, header.rules.target)}.", style="bold")
     return Group("", title, Padding(table, (0, 0, 0, 2), expand=False))

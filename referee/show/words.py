@@ -1,5 +1,8 @@
 """Faults, ends and cards in plain words, and text from bots made harmless for a terminal."""
 
+import sys
+from collections.abc import Iterable
+from pathlib import Path
 from typing import assert_never
 
 from protocol.rules import Direction
@@ -27,6 +30,13 @@ def cards(names: tuple[str, ...]) -> str:
 def harmless(text: str) -> str:
     """Text that a bot wrote, without anything that a terminal would act on."""
     return "".join(char if char.isprintable() else "·" for char in text)
+
+
+def command(words: Iterable[str]) -> str:
+    """How a bot is started, in short: `python3` for this Python, `~` for the home directory."""
+    home = f"{Path.home()}/"
+    short = ("python3" if word == sys.executable else word for word in words)
+    return harmless(" ".join(f"~/{word[len(home) :]}" if word.startswith(home) else word for word in short))
 
 
 def direction(word: Direction) -> str:

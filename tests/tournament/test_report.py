@@ -15,9 +15,13 @@ from xml.etree import ElementTree
 import pytest
 from click.testing import CliRunner
 from msgspec.structs import replace
+from rich.console import Console
+from rich.padding import Padding
+from rich.table import Table
 
 from referee.cli import cli
 from referee.show import report as page
+from referee.show.standings import _crosstables, interval, table_of
 from referee.tournament.findings import Findings, gather
 from referee.tournament.plan import Plan
 from referee.tournament.store import Store
@@ -43,6 +47,30 @@ def findings(folder: Path) -> Findings:
         plan = store.plan
         assert plan
         return gather(store, plan)
+
+
+@pytest.mark.parametrize("width", [60, 80, 120, 500])
+def test_tables_cut_no_number_however_narrow_the_screen(findings: Findings, width: int):
+    faulty = [replace(bot, faults={"timeout": 123, "illegal_play": 45}) for bot in findings.bots]
+    table = screen(table_of(replace(findings, bots=faulty), width), width)
+    crosstables = [screen(part, width) for part in _crosstables(findings, width)]
+    for part in (table, *crosstables):
+        assert "…" not in part
+        assert max(map(len, part.splitlines())) <= width
+    for bot in findings.bots:
+        assert f"{bot.payoff:+.3f}  {interval(bot.ci95)}" in table
+    assert ("168" in table) is (width < 500)
+    assert ("123 timeout, 45 illegal_play" in table) is (width == 500)
+    won = findings.standings.won_from()
+    numbers = [cell for part in crosstables for cell in re.findall(r"[+-][0-9.]+", part)]
+    assert len(numbers) == sum(map(len, won.values()))
+
+
+def screen(table: Table, width: int) -> str:
+    console = Console(width=width, force_terminal=False)
+    with console.capture() as capture:
+        console.print(Padding(table, (0, 0, 0, 2), expand=False))
+    return capture.get()
 
 
 def standings(*words: object) -> str:
