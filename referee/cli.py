@@ -317,6 +317,9 @@ def standings(folder: Path, as_json: bool, as_csv: bool, html: Path | None, matc
 
 def main() -> NoReturn:
     """The console script: ArenaError becomes one sentence and status 1, wrong usage status 2."""
+    from referee.show.output import complain, finish, prepare
+
+    prepare()
     status = 1
     try:
         status = cli.main(standalone_mode=False) or 0
@@ -326,14 +329,9 @@ def main() -> NoReturn:
     except click.exceptions.Abort:
         status = 130
     except (ArenaError, click.ClickException) as error:
-        from referee.show.output import complain
-
         complain(str(error))
     except BrokenPipeError:
         status = 0
     except SystemExit as error:
         status = error.code if isinstance(error.code, int) else 1
-    from referee.show.output import finish
-
-    finish()
-    sys.exit(status)
+    sys.exit(status if finish() else status or 1)

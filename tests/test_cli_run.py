@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import resource
 import select
 import shlex
@@ -239,6 +240,7 @@ def test_json_is_one_object_on_stdout_and_peoples_text_on_stderr(cli: Cli) -> No
     assert done.returncode == 0, done.stderr
     (line,) = done.stdout.splitlines()
     told = json.loads(line)
+    assert told["names"] == ["honest-0", "honest-1", "revoker", "honest-3"]
     assert {"ranks", "scores", "hands", "retired", "faults", "log"} <= told.keys()
     assert told["hands"] == 1
     assert told["retired"] == [2]
@@ -275,6 +277,66 @@ def test_a_stdout_that_is_closed_from_the_start_ends_nothing(cli: Cli) -> None:
     assert done.returncode == 0, done.stderr
     assert done.stderr == ""
     assert replay(read_log(cli.folder / "x.jsonl")).match.end
+
+
+FULL = pytest.mark.skipif(not Path("/dev/full").exists(), reason="this machine has no /dev/full")
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        pytest.param(["run", "--rules", "duplicate", "--log", "x.jsonl"], "nothing more is shown", id="run"),
+        pytest.param(["run", "--rules", "duplicate", "--log", "x.jsonl", "--json"], "the result", id="json"),
+        pytest.param(["rules"], "nothing more is shown", id="rules"),
+        pytest.param(["rules", "--json"], "the result", id="rules-json"),
+        pytest.param(["--help"], "nothing more is shown", id="help"),
+    ],
+)
+@pytest.mark.parametrize(
+    ("redirection", "why"),
+    [
+        pytest.param(">/dev/full", "No space left on device", marks=FULL, id="full"),
+        pytest.param(">&-", "it is closed", id="closed"),
+    ],
+)
+def test_a_stdout_that_takes_nothing_is_told_of_once_and_ends_no_match(
+    cli: Cli, words: list[str], said: str, redirection: str, why: str
+) -> None:
+    command = [*ARENA, *words, *(cli.table() if words[0] == "run" else ())]
+    done = subprocess.run(
+        ["sh", "-c", f'"$@" {redirection}', "sh", *command],
+        cwd=cli.folder,
+        env=cli.env,
+        stderr=subprocess.PIPE,
+        text=True,
+        timeout=GUARD_S,
+        check=False,
+    )
+    assert done.returncode == 1
+    assert "Traceback" not in done.stderr
+    (complaint,) = [line for line in done.stderr.splitlines() if line.startswith("arena: ")]
+    assert said in complaint
+    assert why in complaint
+    if words[0] == "run":
+        assert replay(read_log(cli.folder / "x.jsonl")).match.end
+
+
+@pytest.mark.parametrize(
+    "surroundings",
+    [
+        pytest.param({"PYTHONIOENCODING": "latin-1"}, id="latin-1"),
+        pytest.param({"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}, id="ascii"),
+    ],
+)
+def test_signs_that_cannot_be_shown_are_replaced(cli: Cli, surroundings: dict[str, str]) -> None:
+    a_log(cli.folder / "x.jsonl", rules={"max_hands": 1})
+    cli.env |= surroundings
+    done = cli("replay", "x.jsonl")
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == ""
+    assert re.search(r"passes( ([2-9JQKA]|10)[CDSH]){3} to", done.stdout)
+    assert cli("rules", "standard").returncode == 0
+    assert json.loads(cli("rules", "--json").stdout)["players"] == 4
 
 
 def test_a_match_without_a_result_is_status_1(cli: Cli) -> None:

@@ -20,7 +20,7 @@ from rich.text import Text
 from protocol.rules import Conditions, Sandbox
 from referee.errors import ArenaError
 from referee.game.events import SeatRecord
-from referee.show.output import console
+from referee.show.output import console, tell_program
 from referee.table import bubblewrap, users
 from referee.table.confine import Confinement
 from referee.table.keep import landlock, seccomp
@@ -78,7 +78,7 @@ def show(*, as_json: bool) -> None:
     """Examine this machine and say what was found."""
     report = examine()
     if as_json:
-        sys.stdout.write(msgspec.json.encode(report).decode() + "\n")
+        tell_program(msgspec.json.encode(report) + b"\n")
     else:
         console().print(_page(report))
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 
 import msgspec
 from rich.table import Table
 from rich.text import Text
 
-from referee.show.output import console
+from referee.show.output import console, tell_program
 from referee.show.rules_text import preset_lines, rule_lines
 from referee.table.settings import read_rules
 
@@ -20,7 +19,7 @@ def show(name: str | None, changes: Sequence[str], *, as_json: bool) -> None:
     """
     if as_json:
         rules = read_rules(name or "standard", changes)
-        sys.stdout.write(msgspec.json.format(msgspec.json.encode(rules), indent=1).decode() + "\n")
+        tell_program(msgspec.json.format(msgspec.json.encode(rules), indent=1) + b"\n")
     elif name is None and not changes:
         _list()
     else:

@@ -16,7 +16,7 @@ import trio
 from rich.console import Console
 
 from referee.errors import ArenaError
-from referee.show.output import console
+from referee.show.output import console, tell_program
 from referee.show.terminal import RunScreen
 from referee.table.host import Hosted, host, host_again
 from referee.table.roster import find_bots
@@ -80,7 +80,7 @@ def _finish(
     _tell_stderr(hosted, people)
     people.print(f"log: {hosted.log}")
     if as_json:
-        sys.stdout.write(msgspec.json.encode(_summary(hosted)).decode() + "\n")
+        tell_program(msgspec.json.encode(_summary(hosted)) + b"\n")
     if hosted.end.reason == "void":
         raise ArenaError("The match has no result: " + ("; ".join(_blame(hosted)) or "it is void") + ".")
 
@@ -135,6 +135,7 @@ def _blame(hosted: Hosted) -> list[str]:
 def _summary(hosted: Hosted) -> dict[str, Any]:
     end = hosted.end
     return {
+        "names": [seat.name for seat in hosted.header.seats],
         "ranks": end.ranks,
         "scores": end.scores,
         "hands": hosted.hands,

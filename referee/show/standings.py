@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import csv
-import sys
+import io
 from pathlib import Path
 from typing import Any, Final
 
@@ -15,7 +15,7 @@ from rich.table import Table
 from rich.text import Text
 
 from referee.errors import ArenaError
-from referee.show.output import console
+from referee.show.output import console, tell_program
 from referee.tournament.findings import MODEL, Findings, gather
 from referee.tournament.standings import Adjacent, Standing
 from referee.tournament.store import Store
@@ -44,9 +44,9 @@ def standings(folder: Path, *, as_json: bool, as_csv: bool, html: Path | None) -
         write_report(findings, html)
         people.print(f"The report is in {html}.")
     if as_json:
-        sys.stdout.write(msgspec.json.encode(summary(findings)).decode() + "\n")
+        tell_program(msgspec.json.encode(summary(findings)) + b"\n")
     if as_csv:
-        _write_csv(findings)
+        tell_program(_csv(findings).encode())
     if not (as_json or as_csv or html):
         tell(findings, people)
 
@@ -54,7 +54,7 @@ def standings(folder: Path, *, as_json: bool, as_csv: bool, html: Path | None) -
 def tell_log(folder: Path, match: str) -> None:
     """Print the log of one match."""
     with Store.read(folder) as store:
-        sys.stdout.write(store.log(match).decode())
+        tell_program(store.log(match))
 
 
 # --- for people ------------------------------------------------------------------------------------------
@@ -246,9 +246,10 @@ def _fed(findings: Findings, giver: str, taker: str) -> dict[str, Any] | None:
     }
 
 
-def _write_csv(findings: Findings) -> None:
+def _csv(findings: Findings) -> str:
     """One row a bot, best first."""
-    rows = csv.writer(sys.stdout, lineterminator="\n")
+    text = io.StringIO()
+    rows = csv.writer(text, lineterminator="\n")
     rows.writerow(
         (
             *("name", "deals", "hands", "payoff", "ci95_low", "ci95_high", "strength", "mu", "sigma"),
@@ -265,3 +266,4 @@ def _write_csv(findings: Findings) -> None:
                 bot.us / max(bot.hands, 1) / 1000,
             )
         )
+    return text.getvalue()
