@@ -153,7 +153,10 @@ def condition_options(command: Callable[..., Any]) -> Callable[..., Any]:
 )
 @click.option("--quiet", "-q", is_flag=True, help="Show only faults.")
 @click.option("--json", "as_json", is_flag=True, help="Print the result as one JSON object on stdout.")
+@click.pass_context
 def run(
+    context: click.Context,
+    /,
     bots: tuple[str, ...],
     resume_log: Path | None,
     rules_name: str,
@@ -174,6 +177,11 @@ def run(
     if resume_log:
         if bots:
             raise click.UsageError("--resume takes the bots from the log; name none.")
+        for option in context.command.params:
+            if option.name not in ("bots", "resume_log", "quiet", "as_json") and _is_given(
+                context, option.name
+            ):
+                raise click.UsageError(f"--resume takes all from the log; {option.opts[0]} has no effect.")
         running.resume(resume_log, quiet=quiet, as_json=as_json)
     else:
         running.run(
@@ -196,6 +204,9 @@ def replay(log: Path, verify: bool, hand: int | None, view: str | None, step: bo
     from referee.show import replaying
 
     if verify:
+        for option, given in (("--hand", hand), ("--as", view), ("--step", step)):
+            if given:
+                raise click.UsageError(f"--verify looks at the whole log; {option} has no effect.")
         replaying.verify(log)
     else:
         replaying.tell(log, hand=hand, view=view, step=step)
@@ -292,8 +303,8 @@ def tournament(
     contest.tournament(folder, wanted, jobs=jobs, cluster=cluster, batch_s=batch_ms / 1000)
 
 
-def _is_given(context: click.Context, name: str) -> bool:
-    source = context.get_parameter_source(name)
+def _is_given(context: click.Context, name: str | None) -> bool:
+    source = context.get_parameter_source(name or "")
     return source not in (None, click.core.ParameterSource.DEFAULT, click.core.ParameterSource.DEFAULT_MAP)
 
 
@@ -305,12 +316,22 @@ def _is_given(context: click.Context, name: str) -> bool:
 @click.option(
     "--log", "match", metavar="MATCH", help="Print the log of one match, by the beginning of its id."
 )
-def standings(folder: Path, as_json: bool, as_csv: bool, html: Path | None, match: str | None) -> None:
+@click.option("--logs", "list_logs", is_flag=True, help="Print the id, deal and seats of each match.")
+def standings(
+    folder: Path, as_json: bool, as_csv: bool, html: Path | None, match: str | None, list_logs: bool
+) -> None:
     """Tell how a tournament stands, also while it is being played."""
     from referee.show import standings as page
 
-    if match:
+    logs = {"--log": match is not None, "--logs": list_logs}
+    given = {"--json": as_json, "--csv": as_csv, **logs, "--html": html is not None and any(logs.values())}
+    wanted = [option for option in given if given[option]]
+    if len(wanted) > 1:
+        raise click.UsageError(f"{wanted[0]} and {wanted[1]} do not go together; give one of them.")
+    if match is not None:
         page.tell_log(folder, match)
+    elif list_logs:
+        page.list_logs(folder)
     else:
         page.standings(folder, as_json=as_json, as_csv=as_csv, html=html)
 

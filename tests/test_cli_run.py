@@ -178,6 +178,18 @@ LONG = "x" * 300
         pytest.param(
             _fixed("run", "--resume", "x.jsonl", "duck"), 2, "takes the bots from the log", id="resume-bots"
         ),
+        pytest.param(
+            _fixed("run", "--resume", "x.jsonl", "--turn-time", "5s"),
+            2,
+            "takes all from the log; --turn-time has no effect",
+            id="resume-time",
+        ),
+        pytest.param(
+            _fixed("run", "-q", "--resume", "x.jsonl", "--log", "y"), 2, "--log has no", id="resume-log"
+        ),
+        pytest.param(
+            _fixed("run", "--resume", "x.jsonl", "-q", "--json"), 1, "Cannot read x.jsonl", id="resume-json"
+        ),
         pytest.param(_fixed("run", "--resume", "x.jsonl"), 1, "Cannot read x.jsonl", id="resume-nothing"),
         pytest.param(_edited_log("run --resume"), 1, "line 10 does not follow", id="resume-edited-log"),
         pytest.param(_changed_log("run --resume", lambda _: b""), 1, "it is empty", id="resume-empty-log"),
@@ -207,6 +219,21 @@ LONG = "x" * 300
         pytest.param(_changed_log("replay", lambda data: data[:100]), 1, "is no match log", id="replay-cut"),
         pytest.param(
             _changed_log("replay --verify", lambda data: data), 0, "is not over", id="verify-truncated"
+        ),
+        pytest.param(
+            _changed_log("replay --verify", lambda data: data.partition(b"\n")[0] + b"\n"),
+            0,
+            "0 hands, 0 cards, 0 faults; there is no deal.",
+            id="verify-only-a-header",
+        ),
+        pytest.param(
+            _fixed("replay", "x.jsonl", "--verify", "--hand", "1"),
+            2,
+            "--hand has no effect",
+            id="verify-hand",
+        ),
+        pytest.param(
+            _fixed("replay", "x.jsonl", "--verify", "--as", "1"), 2, "--as has no effect", id="verify-as"
         ),
         pytest.param(_changed_log("replay --as 7", lambda data: data), 1, "7", id="replay-as-nobody"),
         pytest.param(_fixed("fly"), 2, "No such command", id="no-such-command"),

@@ -23,6 +23,7 @@ from referee.errors import ArenaError
 from referee.show.output import console
 from referee.show.standings import interval, tell
 from referee.table import confine
+from referee.table.roster import BUNDLED
 from referee.table.settings import read_rules
 from referee.tournament.entry import Entry, Wanted, enter
 from referee.tournament.findings import gather
@@ -60,6 +61,7 @@ def tournament(
 ) -> None:
     """Play what is missing of a tournament and tell of it."""
     people = console()
+    _check_is_no_bot(folder)
     stored = stored_plan(folder)
     entry = enter(stored, wanted, people.print)
     confine.check(entry.plan.conditions.sandbox)
@@ -97,6 +99,18 @@ def tournament(
             finally:
                 screen.stop()
         _conclude(store, entry.plan, progress, people)
+
+
+def _check_is_no_bot(folder: Path) -> None:
+    """Say so if the first word was forgotten and a bot stands in its place."""
+    is_bundled = str(folder) in BUNDLED and not folder.exists()
+    is_bot = (folder / "bot.toml").exists() and not (folder / "plan.toml").exists()
+    if is_bundled or is_bot or folder.is_file():
+        what = "a file" if folder.is_file() else "a bot"
+        raise ArenaError(
+            f"The first word is the directory of the tournament, but {folder} is {what}; "
+            "write: arena tournament DIR BOT..."
+        )
 
 
 def _announce(store: Store, entry: Entry, people: Console) -> None:

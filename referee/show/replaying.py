@@ -7,9 +7,10 @@ from pathlib import Path
 
 import click
 
-from referee.game.events import FaultRecord, PlayRecord
+from referee.game.events import DealRecord, FaultRecord, PlayRecord
 from referee.record.match_log import read_log
 from referee.record.replay import replay
+from referee.show import words
 from referee.show.output import console
 from referee.show.story import tell as story
 from referee.show.story import view_of
@@ -22,14 +23,16 @@ def verify(path: Path) -> None:
     """
     log = read_log(path)
     replayed = replay(log)
+    hands = sum(isinstance(line.record, DealRecord) for line in log.lines)
     plays = sum(isinstance(line.record, PlayRecord) for line in log.lines)
     faults = sum(isinstance(line.record, FaultRecord) for line in log.lines)
     match = replayed.match
     people = console()
-    people.print(
-        f"{path}: every line follows; {match.hand_number} hands, {plays} cards, {faults} faults; "
-        "the seed gives the deals."
+    counts = ", ".join(
+        words.count(number, what) for number, what in ((hands, "hand"), (plays, "card"), (faults, "fault"))
     )
+    deals = "the seed gives the deals" if hands else "there is no deal"
+    people.print(f"{path}: every line follows; {counts}; {deals}.")
     if log.torn:
         people.print("Its last line is torn and was left off.")
     if not match.end:

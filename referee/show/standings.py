@@ -57,6 +57,15 @@ def tell_log(folder: Path, match: str) -> None:
         tell_program(store.log(match))
 
 
+def list_logs(folder: Path) -> None:
+    """Print a line for each match: its id, its deal, and who sat where."""
+    with Store.read(folder) as store:
+        lines = [
+            f"{result.match} {result.deal} {' '.join(result.seats)}\n" for result in store.results("deal")
+        ]
+    tell_program("".join(lines).encode())
+
+
 # --- for people ------------------------------------------------------------------------------------------
 
 

@@ -32,6 +32,11 @@ def harmless(text: str) -> str:
     return "".join(char if char.isprintable() else "·" for char in text)
 
 
+def count(number: int, what: str) -> str:
+    """How many: `1 hand`, `3 hands`."""
+    return f"{number:,} {what}" if number == 1 else f"{number:,} {what}s"
+
+
 def command(words: Iterable[str]) -> str:
     """How a bot is started, in short: `python3` for this Python, `~` for the home directory."""
     home = f"{Path.home()}/"

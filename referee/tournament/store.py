@@ -272,8 +272,10 @@ class Store:
                 "SELECT match, gz FROM log WHERE match >= ? AND match < ? LIMIT 2", (match, match + "~")
             ).fetchall()
         if len(rows) != 1:
-            which = f"several matches whose ids begin with {match}" if rows else f"no match {match}"
-            raise ArenaError(f"There is {which} in {self.folder}.")
+            which = (
+                f"are several matches whose ids begin with {match!r}" if rows else f"is no match {match!r}"
+            )
+            raise ArenaError(f"There {which} in {self.folder}; arena standings {self.folder} --logs has all.")
         return _unzipped(rows[0][1])
 
     @contextlib.contextmanager

@@ -136,6 +136,23 @@ def test_a_log_is_printed_by_the_beginning_of_its_id(folder: Path, findings: Fin
     assert standings(folder, "--log", match[:12]) == f"log of {match}, 0\n"
 
 
+def test_logs_are_listed_by_id(folder: Path):
+    lines = standings(folder, "--logs").splitlines()
+    assert len(lines) == len(set(lines)) == json.loads(standings(folder, "--json"))["matches"]
+    assert all(set(line.split()[2:]) == {"ann", "bob", "cyd", "dan"} for line in lines)
+    match = lines[0].split()[0]
+    assert standings(folder, "--log", match).startswith(f"log of {match},")
+    shared = CliRunner().invoke(cli, ["standings", str(folder), "--log", ""])
+    assert "There are several matches whose ids begin with ''" in str(shared.exception)
+
+
+@pytest.mark.parametrize("words", ["--csv --json", "--log a --logs", "--logs --html x.html"])
+def test_what_does_not_go_together_is_wrong_usage(folder: Path, words: str):
+    done = CliRunner().invoke(cli, ["standings", str(folder), *words.split()])
+    assert done.exit_code == 2
+    assert "do not go together" in done.output
+
+
 @NO_PLOTS
 def test_the_page_needs_nothing_else(folder: Path, tmp_path: Path):
     path = tmp_path / "report.html"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sqlite3
 import sys
 from pathlib import Path
@@ -10,7 +11,7 @@ from statistics import mean
 
 import pytest
 
-from tests.tournament.arena import FOUR, QUICK, arena, logs, play, results, rogue, standings, started
+from tests.tournament.arena import FOUR, QUICK, ROOT, arena, logs, play, results, rogue, standings, started
 
 HANDS = "the points of a hand sum to 26, or to three times that when somebody shot the moon"
 
@@ -232,6 +233,17 @@ def test_bad_input_is_told_in_a_sentence_and_leaves_nothing(
     assert sentence in said
     assert len(said.strip().splitlines()) == 1
     assert not (tmp_path / "t").exists()
+
+
+@pytest.mark.parametrize("word", ["duck", "bot.py", "mybot"])
+def test_a_bot_for_a_directory_is_told_in_a_sentence(tmp_path: Path, word: str):
+    (tmp_path / "bot.py").touch()
+    (tmp_path / "mybot").mkdir()
+    (tmp_path / "mybot" / "bot.toml").write_text('name = "mybot"\nrun = "true"')
+    surroundings = os.environ | {"PYTHONPATH": str(ROOT)}
+    said = arena("tournament", word, "random", "heuristic", status=1, cwd=tmp_path, env=surroundings)
+    assert said.startswith(f"arena: The first word is the directory of the tournament, but {word} is a")
+    assert len(said.splitlines()) == 1
 
 
 def test_a_directory_of_other_things_is_left_alone(tmp_path: Path):

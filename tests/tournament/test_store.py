@@ -42,7 +42,7 @@ def test_a_log_is_found_by_the_beginning_of_its_match_id(store: Store):
     assert store.log(match) == store.log(match[:12]) == f"log of {match}, 0\n".encode()
     with pytest.raises(ArenaError, match="several matches whose ids begin with"):
         store.log("")
-    with pytest.raises(ArenaError, match="There is no match zz"):
+    with pytest.raises(ArenaError, match="There is no match 'zz'"):
         store.log("zz")
 
 
