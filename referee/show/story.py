@@ -124,7 +124,18 @@ class _Teller:
             line.append(_by(record.by), style="dim")
             yield line + _note(record.note)
         if len(self.passes) == len(self.names):
+            yield from self._received()
             self._begin()
+
+    def _received(self) -> Iterator[Text]:
+        """What came to the seat whose view it is; where all is told, the passes tell it."""
+        if not isinstance(self.view, int) or not self.deal:
+            return
+        for giver, record in self.passes.items():
+            if self.book.receiver(giver, self.deal.direction) == self.view:
+                got = " ".join(map(words.card, record.cards))
+                name = f"{self.names[self.view]:<{self.width}}"
+                yield Text(f"  {name}  gets {got} from {self.names[giver]}")
 
     def _begin(self) -> None:
         assert self.deal
@@ -157,9 +168,8 @@ class _Teller:
             line.append("*" if seat in self.by_referee else "", style="dim")
             line.append("  ")
         points = hand.taken[winner] - before[winner]
-        line.append(
-            f"{self.names[winner]} takes {points}" if points else f"{self.names[winner]}", style="dim"
-        )
+        line.pad_right(max(len("  13  ") + sum(len(f"{name} 10S  ") for name in self.names) - len(line), 0))
+        line.append(f"-> {self.names[winner]}" + (f" {points:+d}" if points else ""), style="dim")
         yield line
         for name, note in self.notes:
             yield Text(f"      {name}: ", style="dim") + Text(words.harmless(note), style="italic dim")
