@@ -94,6 +94,16 @@ def _empty_directory(cli: Cli) -> list[str]:
     return ["run", "mybot", "duck", "duck", "duck"]
 
 
+def _unwritable_cache(cli: Cli) -> list[str]:
+    cli.env["XDG_CACHE_HOME"] = "/dev/null/cache"
+    return _bot_toml('name="x"\nrun="./a"\nbuild="true"')(cli)
+
+
+def _plain_text(cli: Cli) -> list[str]:
+    (cli.folder / "notes").write_text("buy milk")
+    return ["check", "notes"]
+
+
 def _edited_log(command: str) -> Callable[[Cli], list[str]]:
     def words(cli: Cli) -> list[str]:
         path = cli.interrupted()
@@ -131,7 +141,14 @@ LONG = "x" * 300
         pytest.param(_fixed("run", "duk", *DUCKS[1:]), 1, "did you mean duck?", id="misspelt-bot"),
         pytest.param(_not_executable, 1, "is not executable; try: chmod +x", id="non-executable-bot"),
         pytest.param(_empty_directory, 1, "has no bot.toml", id="directory-without-bot.toml"),
-        pytest.param(_bot_toml("name ="), 1, "cannot be used", id="bot.toml-is-no-toml"),
+        pytest.param(_bot_toml("name ="), 1, "is not TOML: Invalid value", id="bot.toml-is-no-toml"),
+        pytest.param(_bot_toml('name="x"\nrun=1'), 1, "run must be text, as in run =", id="bot.toml-number"),
+        pytest.param(_bot_toml('name="x"'), 1, "run is missing; write it as in", id="bot.toml-no-run"),
+        pytest.param(
+            _bot_toml('name="x"\nrun="a"\nbiuld="b"'), 1, "'biuld' means nothing", id="bot.toml-unknown"
+        ),
+        pytest.param(_unwritable_cache, 1, "choose another place with XDG_CACHE_HOME", id="no-cache"),
+        pytest.param(_plain_text, 1, "neither executable nor of an ending", id="a-text-for-a-bot"),
         pytest.param(_bot_toml('name="x y"\nrun="a"'), 1, "must be 1 to 32 letters", id="bot.toml-bad-name"),
         pytest.param(_bot_toml('name="x"\nrun="./a"'), 1, "is not a file", id="bot.toml-nothing-to-run"),
         pytest.param(_bot_toml('name="x"\nrun="nonesuch a"'), 1, "is not on PATH", id="bot.toml-not-on-path"),
@@ -143,6 +160,8 @@ LONG = "x" * 300
         pytest.param(_fixed("run", "", *DUCKS[1:]), 1, "There is no bot ''", id="empty-bot"),
         pytest.param(_fixed("run", *DUCKS, "duck"), 2, "seat 4 players; 5 bots were named", id="five-bots"),
         pytest.param(_fixed("run"), 2, "seat 4 players; 0 bots", id="no-bots"),
+        pytest.param(_fixed("run", "duck"), 2, "seat 4 players; 1 bot was named", id="one-bot"),
+        pytest.param(_fixed("run", *DUCKS[1:]), 2, "For 3 there is --rules three.", id="three-bots"),
         pytest.param(_fixed("run", *DUCKS, "--rules", "pagot"), 1, "did you mean pagat?", id="unknown-rules"),
         pytest.param(_fixed("run", *DUCKS, "--rules", LONG), 1, "There is no rule set", id="long-rules"),
         pytest.param(
@@ -172,7 +191,13 @@ LONG = "x" * 300
         pytest.param(_fixed("run", *DUCKS, "--log", "no/x.jsonl"), 1, "Cannot write the log", id="no-folder"),
         pytest.param(_fixed("run", *DUCKS, "--log", LONG), 1, "Cannot write the log", id="long-log"),
         pytest.param(
-            _fixed("run", *DUCKS, "--log", "."), 1, "exists and is never overwritten", id="log-is-folder"
+            _fixed("run", *DUCKS, "--log", "."),
+            1,
+            ". is a directory; name another with --log",
+            id="log-is-folder",
+        ),
+        pytest.param(
+            _fixed("run", *DUCKS, "--log", "/dev/full"), 1, "/dev/full is no regular file", id="log-is-device"
         ),
         pytest.param(_existing_log, 1, "exists and is never overwritten; name another", id="existing-log"),
         pytest.param(
@@ -252,6 +277,7 @@ def test_what_is_wrong_is_said_in_a_sentence(
     assert said in done.stderr
     if status == 1:
         assert len(done.stderr.splitlines()) == 1, done.stderr
+        assert "[Errno" not in done.stderr
         assert done.stderr.startswith("arena: ")
     precious = cli.folder / "x.jsonl"
     assert not precious.exists() or precious.read_text() == "precious"
@@ -372,7 +398,20 @@ def test_a_match_without_a_result_is_status_1(cli: Cli) -> None:
     done = cli("run", *table, "--log", "x.jsonl")
     assert done.returncode == 1
     assert "The match has no result" in done.stderr
+    assert done.stderr.endswith("arena check BOT\n")
     assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("most", [7, 12, 16])
+def test_too_few_open_files_are_told_with_what_helps(cli: Cli, most: int) -> None:
+    done = cli(
+        *("run", *cli.table(), "--log", "x.jsonl", "--sandbox", "none"),
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (most, most)),
+    )
+    assert done.returncode == 1
+    assert "Traceback" not in done.stderr
+    assert "ulimit -n 4096" in done.stderr
+    assert "[Errno" not in done.stderr
 
 
 # --- signals and kills -----------------------------------------------------------------------------------
@@ -566,4 +605,5 @@ def test_without_descriptors_it_says_so(cli: Cli, descriptors: int) -> None:
     assert done.returncode in (0, 1)
     if done.returncode:
         assert len(done.stderr.splitlines()) == 1, done.stderr
+        assert "[Errno" not in done.stderr
         assert done.stderr.startswith("arena: ")

@@ -15,7 +15,7 @@ from typing import Final, NamedTuple, TypeAlias
 import msgspec
 from msgspec import Struct
 
-from referee.errors import ArenaError
+from referee.errors import ArenaError, why
 from referee.game.events import Event, MatchRecord
 
 LOG_VERSION: Final = 1
@@ -90,11 +90,12 @@ class MatchLog:
             flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND | os.O_CLOEXEC
             return cls(path, _held(path, os.open(path, flags, 0o600)))
         except FileExistsError:
+            if not path.is_file():
+                what = "a directory" if path.is_dir() else "no regular file"
+                raise LogError(f"{path} is {what}; name another with --log.") from None
             raise LogError(f"{path} exists and is never overwritten; name another file with --log.") from None
         except OSError as error:
-            raise LogError(
-                f"Cannot write the log {path}: {_words(error)}; name another with --log."
-            ) from None
+            raise LogError(f"Cannot write the log {path}: {why(error)}; name another with --log.") from None
 
     @classmethod
     def reopen(cls, path: Path, length: int) -> MatchLog:
@@ -105,7 +106,7 @@ class MatchLog:
             if length and os.pread(descriptor, 1, length - 1) != b"\n":
                 os.write(descriptor, b"\n")
         except OSError as error:
-            raise LogError(f"Cannot go on writing {path}: {_words(error)}.") from None
+            raise LogError(f"Cannot go on writing {path}: {why(error)}.") from None
         return cls(path, descriptor)
 
     def write(self, record: LogRecord) -> None:
@@ -150,7 +151,7 @@ class MatchLog:
 
     def _lost(self, error: OSError) -> LogError:
         return LogError(
-            f"Cannot write to the log {self.path}: {_words(error)}. The match has stopped and nothing written "
+            f"Cannot write to the log {self.path}: {why(error)}. The match has stopped and nothing written "
             f"is lost; make room and go on with: arena run --resume {self.path}"
         )
 
@@ -189,7 +190,7 @@ def read_log(path: Path) -> LogFile:
     try:
         data = path.read_bytes()
     except OSError as error:
-        raise LogError(f"Cannot read {path}: {_words(error)}.") from None
+        raise LogError(f"Cannot read {path}: {why(error)}.") from None
     lines: list[LogLine] = []
     offset = 0
     torn = False
@@ -245,7 +246,3 @@ def _check_version(path: Path, row: bytes) -> None:
             f"{path} is a match log of version {first.log}; this arena reads version {LOG_VERSION}. "
             "Read it with the arena that wrote it (the field arena of its first line)."
         )
-
-
-def _words(error: OSError) -> str:
-    return error.strerror or str(error)

@@ -15,15 +15,17 @@ import msgspec
 import trio
 from rich.console import Console
 
-from referee.errors import ArenaError
+from referee.errors import ArenaError, why
 from referee.show.output import console, tell_program
 from referee.show.terminal import RunScreen
+from referee.show.words import count
 from referee.table.host import Hosted, host, host_again
 from referee.table.roster import find_bots
 from referee.table.settings import make_conditions, read_rules
 
 _INTERRUPTED = 130
 _STDERR_SHOWN = 2000
+_RULES_FOR = {3: "three", 4: "standard", 5: "five", 6: "six"}
 
 
 def run(
@@ -41,9 +43,10 @@ def run(
     rules = read_rules(rules_name, changes)
     conditions = make_conditions(condition_fields)
     if len(words) != rules.players:
-        raise click.UsageError(
-            f"The rules {rules_name} seat {rules.players} players; {len(words)} bots were named."
-        )
+        fitting = _RULES_FOR.get(len(words))
+        hint = f" For {len(words)} there is --rules {fitting}." if fitting else ""
+        named = f"{count(len(words), 'bot')} {'was' if len(words) == 1 else 'were'} named"
+        raise click.UsageError(f"The rules {rules_name} seat {rules.players} players; {named}.{hint}")
     people = console(stderr=as_json)
     bots = find_bots(words, people.print, conditions.sandbox)
     path = log_path or _fresh_path()
@@ -70,7 +73,7 @@ def _finish(
     try:
         hosted = trio.run(_until_interrupted, play)
     except OSError as error:
-        raise ArenaError(f"The machine refuses: {error.strerror or error}. {_go_on(path)}") from None
+        raise ArenaError(f"The machine refuses: {why(error)}. {_go_on(path)}") from None
     finally:
         screen.stop()
     if hosted is None:
@@ -82,7 +85,8 @@ def _finish(
     if as_json:
         tell_program(msgspec.json.encode(_summary(hosted)) + b"\n")
     if hosted.end.reason == "void":
-        raise ArenaError("The match has no result: " + ("; ".join(_blame(hosted)) or "it is void") + ".")
+        blame = "; ".join(_blame(hosted)) or "it is void"
+        raise ArenaError(f"The match has no result: {blame}. To see what is wrong: arena check BOT")
 
 
 def _go_on(path: Path) -> str:

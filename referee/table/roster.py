@@ -22,7 +22,7 @@ import msgspec
 from msgspec import Struct
 
 from protocol.rules import Sandbox
-from referee.errors import ArenaError
+from referee.errors import ArenaError, why
 from referee.table import building
 
 BUNDLED: Final = {"random": "random_bot", "duck": "duck", "heuristic": "heuristic"}
@@ -41,6 +41,9 @@ _INTERPRETERS: Final = {
     ".r": ("Rscript",),
     ".jar": ("java", "-jar"),
 }
+_IN_TOML: Final = {"name": "my-bot", "run": "./bot --fast", "build": "cc -O2 -o bot bot.c"}
+_MARKS: Final = (b"#!", b"\x7fELF")
+"""What a file that can be executed begins with."""
 _LABEL: Final = re.compile(r"[A-Za-z0-9._-]{1,32}")
 _NAMED: Final = re.compile(r"([A-Za-z0-9._-]{1,32})=(.+)", re.DOTALL)
 _BUILD_OUTPUT_SHOWN: Final = 4000
@@ -59,7 +62,7 @@ class Bot(Struct, frozen=True, kw_only=True):
     files: tuple[str, ...] = ()
 
 
-class BotToml(Struct, forbid_unknown_fields=True):
+class BotToml(Struct):
     """A `bot.toml`: what the bot is called, how it is built (if it is) and run."""
 
     name: str
@@ -136,18 +139,7 @@ def _packages() -> tuple[str, ...]:
 
 def _from_directory(folder: Path, say: Callable[[str], None], sandbox: Sandbox) -> Bot:
     path = folder / "bot.toml"
-    try:
-        toml = msgspec.convert(tomllib.loads(path.read_text()), BotToml)
-    except FileNotFoundError:
-        raise ArenaError(
-            f"The directory {folder} has no bot.toml; write one with name, run and, if it is built, build."
-        ) from None
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, msgspec.ValidationError) as error:
-        raise ArenaError(f"{path} cannot be used: {error}.") from None
-    if not _LABEL.fullmatch(toml.name):
-        raise ArenaError(
-            f"{path}: the name {toml.name!r} must be 1 to 32 letters, digits, dots, dashes or underscores."
-        )
+    toml = _read_toml(path)
     folder = folder.resolve()
     fingerprint = _hash_of(_files_below(folder), folder)
     if toml.build:
@@ -166,6 +158,34 @@ def _from_directory(folder: Path, say: Callable[[str], None], sandbox: Sandbox) 
     return Bot(name=toml.name, command=tuple(command), cwd=str(folder), fingerprint=fingerprint, files=files)
 
 
+def _read_toml(path: Path) -> BotToml:
+    try:
+        fields = tomllib.loads(path.read_text("utf-8"))
+    except FileNotFoundError:
+        raise ArenaError(
+            f"The directory {path.parent} has no bot.toml; "
+            "write one with name, run and, if it is built, build."
+        ) from None
+    except OSError as error:
+        raise ArenaError(f"Cannot read {path}: {why(error)}.") from None
+    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise ArenaError(f"{path} is not TOML: {error}.") from None
+    for field in BotToml.__struct_fields__:
+        if field not in fields and field != "build":
+            raise ArenaError(f'{path}: {field} is missing; write it as in {field} = "{_IN_TOML[field]}"')
+        if not isinstance(fields.get(field, ""), str):
+            raise ArenaError(f'{path}: {field} must be text, as in {field} = "{_IN_TOML[field]}"')
+    for field in fields:
+        if field not in BotToml.__struct_fields__:
+            raise ArenaError(f"{path}: {field!r} means nothing; there are name, run and build.")
+    if not _LABEL.fullmatch(fields["name"]):
+        raise ArenaError(
+            f"{path}: the name {fields['name']!r} must be 1 to 32 letters, digits, dots, dashes or "
+            "underscores."
+        )
+    return BotToml(**fields)
+
+
 def _build(source: Path, build: str, fingerprint: str, say: Callable[[str], None], sandbox: Sandbox) -> Path:
     """Build a copy of a bot's directory in the cache and return where; a bot of the same content is built
     once.
@@ -180,7 +200,7 @@ def _build(source: Path, build: str, fingerprint: str, say: Callable[[str], None
     scratch = cache / f"{fingerprint[:32]}.{os.getpid()}.tmp"
     try:
         shutil.rmtree(scratch, ignore_errors=True)
-        shutil.copytree(source, scratch, symlinks=True, ignore=shutil.ignore_patterns("__pycache__", ".git"))
+        _copy(source, scratch)
         command = _split(build, source / "bot.toml")
         made = building.build(command, scratch, sandbox)
         if made.failure:
@@ -189,14 +209,28 @@ def _build(source: Path, build: str, fingerprint: str, say: Callable[[str], None
             raise ArenaError(f"Building {source} failed: {build!r} {made.failure}{said}")
         try:
             scratch.rename(built)
-        except OSError:
+        except OSError as error:
             if not built.exists():  # somebody else was faster: theirs is as good
-                raise
-    except OSError as error:
-        raise ArenaError(f"Building {source} failed: {error}.") from None
+                raise _no_cache(cache, error) from None
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
     return built
+
+
+def _copy(source: Path, scratch: Path) -> None:
+    try:
+        shutil.copytree(source, scratch, symlinks=True, ignore=shutil.ignore_patterns("__pycache__", ".git"))
+    except shutil.Error as error:  # a list of files, each with the words of its error
+        raise ArenaError(f"Cannot copy {error.args[0][0][0]} to build it in {scratch.parent}.") from None
+    except OSError as error:
+        raise _no_cache(scratch.parent, error) from None
+
+
+def _no_cache(cache: Path, error: OSError) -> ArenaError:
+    return ArenaError(
+        f"The cache for builds, {cache}, cannot be written: {why(error)}; "
+        "choose another place with XDG_CACHE_HOME."
+    )
 
 
 def _from_file(path: Path) -> Bot:
@@ -207,6 +241,11 @@ def _from_file(path: Path) -> Bot:
             raise ArenaError(f"{path} needs {interpreter[0]}, which is not on PATH; install it.")
         command: tuple[str, ...] = (*interpreter, str(path))
     else:
+        if path.is_file() and not os.access(path, os.X_OK) and not _begins_as_program(path):
+            raise ArenaError(
+                f"The bot {path} is neither executable nor of an ending that tells its language; make it "
+                f'executable with a first line #!..., or give a command line, as "python3 {path}".'
+            )
         _check_executable(path, "The bot")
         command = (str(path),)
     name = _label_of(path.stem)
@@ -274,6 +313,14 @@ def _has_shebang(path: Path) -> bool:
         return file.read(2) == b"#!"
 
 
+def _begins_as_program(path: Path) -> bool:
+    try:
+        with path.open("rb") as file:
+            return file.read(4).startswith(_MARKS)
+    except OSError as error:
+        raise ArenaError(f"Cannot read {path}: {why(error)}.") from None
+
+
 def _label_of(text: str) -> str:
     return re.sub(r"[^A-Za-z0-9._-]+", "-", text)[:32].strip("-") or "bot"
 
@@ -293,7 +340,7 @@ def _hash_of(files: Sequence[Path], below: Path) -> str:
             with path.open("rb") as file:
                 content = _digest(file)
         except OSError as error:
-            raise ArenaError(f"Cannot read {path}: {error.strerror}.") from None
+            raise ArenaError(f"Cannot read {path}: {why(error)}.") from None
         whole.update(len(name).to_bytes(4, "big") + name + content)
     return whole.hexdigest()
 

@@ -85,7 +85,7 @@ def _plain(value: Any) -> Any:
 
 def _read_toml(path: Path) -> dict[str, Any]:
     try:
-        return tomllib.loads(path.read_text())
+        return tomllib.loads(path.read_text("utf-8"))
     except OSError as error:
         raise ArenaError(f"Cannot read the rules {path}: {error.strerror}.") from None
     except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:

@@ -21,7 +21,7 @@ from typing import Final, Literal, Self, TypeAlias
 import msgspec
 from msgspec import Struct
 
-from referee.errors import ArenaError
+from referee.errors import ArenaError, why
 from referee.tournament.plan import Plan, plan_from_toml, plan_to_toml
 from referee.tournament.results import Fault, HandResult, Result
 from referee.tournament.work import LineupRow, MatchRow, Played, rules_hash
@@ -81,11 +81,13 @@ def stored_plan(folder: Path) -> Plan | None:
     """The plan that a directory holds, None in a new one.  Raises ArenaError."""
     path = folder / "plan.toml"
     try:
-        return plan_from_toml(path.read_text())
+        return plan_from_toml(path.read_text("utf-8"))
     except FileNotFoundError:
         return None
-    except (OSError, UnicodeDecodeError) as error:
-        raise ArenaError(f"Cannot read {path}: {error}.") from None
+    except OSError as error:
+        raise ArenaError(f"Cannot read {path}: {why(error)}.") from None
+    except UnicodeDecodeError:
+        raise ArenaError(f"Cannot read {path}: it is not UTF-8.") from None
     except ArenaError as error:
         raise ArenaError(f"{path} cannot be used. {error}") from None
 

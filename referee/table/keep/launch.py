@@ -23,7 +23,7 @@ from typing import Literal, Self
 
 import msgspec
 
-from referee.errors import ArenaError
+from referee.errors import ArenaError, why
 
 # The keeper imports itself by this line instead of being run as a script: the package is then found without
 # site-packages (-S), its compiled form is used, and nothing beside the file can shadow a standard module.
@@ -164,7 +164,7 @@ class Keeper:
                 )
         except OSError as error:
             ours.close()
-            raise ArenaError(f"the keeper cannot be started: {error}") from error
+            raise ArenaError(f"the keeper cannot be started: {why(error)}") from error
         ours.setblocking(False)
         return cls(process, ours)
 
@@ -202,7 +202,7 @@ class Keeper:
         except BaseException as error:
             _close(ours)
             if isinstance(error, OSError):
-                raise ArenaError(f"no pipes for another bot: {error.strerror}") from error
+                raise ArenaError(f"no pipes for another bot: {why(error)}") from error
             raise
         finally:
             _close(theirs)
