@@ -133,7 +133,12 @@ class Match:
         return out
 
     def request(self, seat: int, id: int, ms: int) -> Request:
-        """The question that an `Ask` of this seat stands for, as of now.  `ms` is the time it has."""
+        """The question that an `Ask` of this seat stands for, as of now.  `ms` is the time it has.
+
+        Raises OutOfTurn for a seat whose answer is not awaited.
+        """
+        if seat not in self.awaiting:
+            raise OutOfTurn(f"seat {seat} is not to be asked")
         if self.stage is Play:
             return views.play_request(self, seat, id, ms)
         if self.stage is Pass:
