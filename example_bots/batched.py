@@ -1,4 +1,5 @@
-"""A bot that thinks in batches, as one with a neural net would: all requests of one read go through the model together.
+"""A bot that thinks in batches, as one with a neural net would: all requests of one read go through the model
+together.
 
 The referee writes everything that is due at a process's tables (64 here) at once, and the answers go back in
 one write.  The model is a stand-in: a fixed linear layer over one-hot cards.  Put a real one in its place.
@@ -20,13 +21,17 @@ Features = list[float]
 
 
 def model(batch: list[Features]) -> list[list[float]]:
-    """A score for each of the 52 cards, for each row: dangerous cards score high where they are safe to throw."""
+    """A score for each of the 52 cards, for each row: dangerous cards score high where they are safe to
+    throw.
+    """
     danger = [rank(name) + (40 if name == "QS" else 10 if suit(name) == "H" else 0) for name in NAMES]
     return [[row[card] * danger[card] for card in range(52)] for row in batch]
 
 
 def features(request: PassRequest | PlayRequest) -> Features:
-    """1 for a card that may go and is safe to throw, -1 for one that would win the trick, 0 for one not held."""
+    """1 for a card that may go and is safe to throw, -1 for one that would win the trick, 0 for one
+    not held.
+    """
     if isinstance(request, PassRequest):
         return [1.0 if name in request.cards else 0.0 for name in NAMES]
     best = winning_card(request.trick) if request.trick else None

@@ -56,7 +56,7 @@ def _schema(lines: object) -> Schema:
     return {"oneOf": choice["anyOf"], "$defs": {"Card": _CARD} | parts}
 
 
-def _tidy(schema: Any) -> Any:  # noqa: ANN401
+def _tidy(schema: Any) -> Any:
     """The same schema with the 52 cards told in one place and the first paragraph of each docstring."""
     if isinstance(schema, list):
         return [_tidy(item) for item in schema]

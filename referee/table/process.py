@@ -1,4 +1,6 @@
-"""One bot process: three pipes around a `Conversation`.  It moves bytes when it is told that it can, and never waits."""
+"""One bot process: three pipes around a `Conversation`.  It moves bytes when it is told that it can, and
+never waits.
+"""
 
 import fcntl
 import math
@@ -17,7 +19,9 @@ from referee.table.poller import READ, WRITE, Poller
 _CHUNK: Final = 65_536
 _KEEP: Final = 65_536
 _LAST_WORDS: Final = 16
-"""How many chunks are read of a process that has exited: its pipe holds one; a child it left may go on writing."""
+"""How many chunks are read of a process that has exited: its pipe holds one; a child it left may go on
+writing.
+"""
 _STDERR_REST_S: Final = 0.01
 """The pause after a full chunk of stderr, so that a flood costs little: 6.5 MB a second at most."""
 LEAVE_GRACE_S: Final = 1.0
@@ -55,9 +59,10 @@ class Tail:
 class Process:
     """A bot's process in the hands of the loop that polls for it.
 
-    Its pipes are watched by the loop's poller, which calls `on_output`, `on_errors` and `on_room`; the loop itself calls `flush` when the
-    conversation has news, `at_alarm` when `alarm` has passed, and `on_exit` with the keeper's word.  All return verdicts for the matches.
-    `wake_by` is told when what came through a pipe has moved `alarm` forward.
+    Its pipes are watched by the loop's poller, which calls `on_output`, `on_errors` and `on_room`; the loop
+    itself calls `flush` when the conversation has news, `at_alarm` when `alarm` has passed, and `on_exit`
+    with the keeper's word.  All return verdicts for the matches. `wake_by` is told when what came through a
+    pipe has moved `alarm` forward.
     """
 
     def __init__(
@@ -214,7 +219,9 @@ class Process:
     # --- time and the end --------------------------------------------------------------------------------
 
     def at_alarm(self, now: float) -> Verdicts:
-        """Some time has come: a deadline (the pipe is read once more first), the end of a rest, or the end of patience."""
+        """Some time has come: a deadline (the pipe is read once more first), the end of a rest, or the end of
+        patience.
+        """
         verdicts: Verdicts = []
         if now >= self._rest_until:
             self._rest_until = math.inf
@@ -234,7 +241,9 @@ class Process:
         return verdicts
 
     def _drop_unsent_requests(self) -> None:
-        """A request that timed out before it was written is not worth writing; what has begun must be finished."""
+        """A request that timed out before it was written is not worth writing; what has begun must be
+        finished.
+        """
         end = self._unsent.find(b"\n")
         if end >= 0:
             del self._unsent[end + 1 :]

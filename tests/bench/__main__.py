@@ -1,7 +1,9 @@
-"""How fast the referee is, beside a bare pipe in C, in one run: `python -m tests.bench [--json FILE] [--markdown FILE] [--pin]`.
+"""How fast the referee is, beside a bare pipe in C, in one run: `python -m tests.bench [--json FILE]
+[--markdown FILE] [--pin]`.
 
-Everything is measured interleaved, round after round, each measurement in a process of its own, and medians are told.  What counts is
-the ratio to the pipe's round trip in the same round: absolute times belong to a machine and an hour.
+Everything is measured interleaved, round after round, each measurement in a process of its own, and medians
+are told.  What counts is the ratio to the pipe's round trip in the same round: absolute times belong to a
+machine and an hour.
 """
 
 from __future__ import annotations
@@ -17,6 +19,7 @@ import time
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
+from itertools import pairwise
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -70,7 +73,9 @@ def pipe(bench: Bench) -> None:
 
 
 def decisions(bench: Bench) -> None:
-    """Microseconds per decision over the number of matches at once; the log is written to files for one match."""
+    """Microseconds per decision over the number of matches at once; the log is written to files for one
+    match.
+    """
     for tables in (1, 4, 16, 64, 256):
         log = "file" if tables == 1 else "memory"
         got = bench.play(tables=tables, hands=max(5, 800 // tables), log=log)
@@ -95,11 +100,11 @@ def sandboxes(bench: Bench) -> None:
 
 
 def growth(bench: Bench) -> None:
-    """Whether the thousandth hand takes longer than the first."""
-    marks = bench.play(hands=1001, watch_each=100, log="file")["marks"]
-    spans = [(b[1] - a[1]) / (b[0] - a[0]) * 1e6 for a, b in zip(marks, marks[1:], strict=False)]
-    bench.note("hands 100 to 400 of one match, us a decision", median(spans[:3]))
-    bench.note("hands 700 to 1000 of one match, us a decision", median(spans[-3:]))
+    """Whether the ten thousandth hand of one run takes longer than the thousandth."""
+    marks = bench.play(hands=10_001, watch_each=1000, log="file")["marks"]
+    spans = [(b[1] - a[1]) / (b[0] - a[0]) * 1e6 for a, b in pairwise(marks)]
+    bench.note("hands 1,000 to 4,000 of one match, us a decision", median(spans[:3]))
+    bench.note("hands 7,000 to 10,000 of one match, us a decision", median(spans[-3:]))
 
 
 def stragglers(bench: Bench) -> None:
@@ -117,10 +122,11 @@ def _hands_a_second(bench: Bench, bots: list[str], tables: int = 1) -> float:
 
 
 def passing(bench: Bench) -> None:
-    """A pass of four bots that each think 20 ms: all at once, against one after the other."""
+    """A pass of four bots that each think 20 ms: all at once, where one after the other would take 80 ms."""
     bot = f"{bench.slow} 20"
-    together = bench.play(hands=2, bots=[bot] * 4, log="memory")
-    bench.note("decisions of a 20 ms bot, ms each", together["us"] / 1000)
+    bench.note(
+        "a pass of four bots that think 20 ms, ms", median(bench.play(hands=3, bots=[bot] * 4)["pass_ms"])
+    )
 
 
 def start_up(bench: Bench) -> None:
@@ -147,10 +153,9 @@ def start_up(bench: Bench) -> None:
 def engine(bench: Bench) -> None:
     """The pure engine beside OpenSpiel's; tests/bench/engine.py tells more."""
     try:
-        import pyspiel  # noqa: F401
-    except ImportError:
+        from tests.bench.engine import openspiel_loop, ours
+    except ImportError:  # there is no open_spiel
         return
-    from tests.bench.engine import openspiel_loop, ours
 
     bench.note("engine alone, hands a second", 300 / ours(300))
     bench.note("OpenSpiel from Python, hands a second", 300 / openspiel_loop(300))
@@ -199,9 +204,11 @@ def as_markdown(bench: Bench, rounds: int) -> str:
         ),
         "",
     )
+    machine = f"{cpu or platform.machine()}, Linux {platform.release()}, Python {platform.python_version()}"
+    command = f"python -m tests.bench --rounds {rounds}{' --pin' if bench.pinned else ''}"
     lines = [
-        f"Measured {datetime.now(UTC):%Y-%m-%d} with `python -m tests.bench --rounds {rounds}{' --pin' if bench.pinned else ''}` on {os.cpu_count()} cores",
-        f"({cpu or platform.machine()}, Linux {platform.release()}, Python {platform.python_version()}), medians of {rounds} rounds.",
+        f"Measured {datetime.now(UTC):%Y-%m-%d} with `{command}` on {os.cpu_count()} cores",
+        f"({machine}), medians of {rounds} rounds.",
         "",
         "| goal | measured | wanted | reached |",
         "|---|---:|---|---|",

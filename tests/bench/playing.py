@@ -1,7 +1,9 @@
-"""One measured run of the referee, in a process of its own: `python -m tests.bench.playing '{"tables": 64, ...}'`.
+"""One measured run of the referee, in a process of its own: `python -m tests.bench.playing '{"tables": 64,
+...}'`.
 
-It plays single-purpose matches of fixed length between four copies of one bot and prints one JSON object: decisions, seconds, seconds of
-CPU, and the memory of this process.  The clock starts when every table has had its first deal, so that starting processes is not in it.
+It plays single-purpose matches of fixed length between four copies of one bot and prints one JSON object:
+decisions, seconds, seconds of CPU, and the memory of this process.  The clock starts when every table has had
+its first deal, so that starting processes is not in it.
 """
 
 from __future__ import annotations
@@ -70,12 +72,19 @@ class _Clock:
         self.hands = 0
         self.start = self.start_cpu = 0.0
         self.marks: list[tuple[int, float]] = []
+        self.dealt_at = 0.0
+        self.pass_ms: list[float] = []
+        """How long each pass took, from the deal to the last answer."""
 
     def watch(self, event: Event) -> None:
         kind = type(event)
         if kind is PlayRecord or kind is PassRecord:
             self.decisions += 1
+            if kind is PassRecord and self.dealt_at:
+                self.pass_ms.append((time.perf_counter() - self.dealt_at) * 1000)
+                self.dealt_at = 0.0
         elif kind is DealRecord:
+            self.dealt_at = time.perf_counter()
             if event.hand == 1:  # type: ignore[union-attr]
                 self.dealt += 1
                 if self.dealt == self.setup.tables:
@@ -139,6 +148,7 @@ async def _play(setup: Setup) -> dict[str, Any]:
         "us": seconds / clock.decisions * 1e6,
         "memory_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
         "marks": clock.marks,
+        "pass_ms": clock.pass_ms,
     }
 
 

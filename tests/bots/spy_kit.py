@@ -29,7 +29,7 @@ INHERITED = descriptors()
 """What was open, besides stdin, stdout and stderr, before the spy opened anything."""
 
 
-class Denied(Exception):  # noqa: N818 (it is a verdict, not an error)
+class Denied(Exception):
     """The attempt led to nothing, for a reason that is not an errno."""
 
 

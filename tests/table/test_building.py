@@ -1,4 +1,6 @@
-"""Builds run confined too: what they may read and write, their limit in time, and what is said when they fail."""
+"""Builds run confined too: what they may read and write, their limit in time, and what is said when they
+fail.
+"""
 
 from __future__ import annotations
 
