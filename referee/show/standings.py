@@ -89,9 +89,10 @@ def tell(findings: Findings, people: Console) -> None:
         for line in fed[:_FEEDS_SHOWN]:
             people.print(f"  {line}")
     people.print(
-        "payoff: the mean of the others' points less its own, a hand, against all others equally often,\n"
-        "with its 95% interval clustered by deal; strength: order-free Plackett-Luce fit;\n"
-        f"rating: {MODEL}, fed in the order of match ids.",
+        "payoff: the mean of the others' points less its own, a hand, against all others\n"
+        "  equally often, with its 95% interval clustered by deal;\n"
+        "strength: order-free Plackett-Luce fit;\n"
+        f"rating: {MODEL},\n  fed in the order of match ids.",
         style="dim",
     )
 
