@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 import re
-import signal
 import sys
 from collections import Counter
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from types import TracebackType
 from typing import Any, Final, Self
 
-import trio
 from rich.console import Console
 from rich.text import Text
 
 from protocol.messages import PassRequest, PlayRequest, StartRequest
 from protocol.rules import Conditions
-from referee.errors import ArenaError
-from referee.show import words
+from referee.show import interrupt, words
 from referee.show.output import console
 from referee.table.check.interview import Exchange, Wrong
 from referee.table.check.steps import Report, Step
@@ -26,7 +23,6 @@ from referee.table.confine import describe
 from referee.table.roster import find_bot
 from referee.table.settings import make_conditions, read_rules
 
-_INTERRUPTED: Final = 130
 _WIDTH: Final = 120
 """How much of a line is shown where nothing was wrong, on a wide screen."""
 _WHOLE: Final = 4000
@@ -55,42 +51,19 @@ def check(
     rules = read_rules(rules_name, changes)
     conditions = make_conditions(condition_fields)
     people = console()
-    bot = find_bot(word, people.print)
+    bot = find_bot(word, people.print, conditions.sandbox)
     screen = CheckScreen(people, conditions, verbose=verbose)
     turn = _duration(conditions.turn_ms * 1000)
     people.print(Text(f"Checking {bot.name}", style="bold"), words.harmless(" ".join(bot.command)))
     level = describe(conditions.sandbox)
     people.print(f"rules {rules_name} for {rules.players}, {turn} a turn, sandbox {level}\n")
     with screen:
-        report = trio.run(_until_interrupted, lambda: check_bot(bot, rules, conditions, screen.watch))
+        report = interrupt.run(lambda: check_bot(bot, rules, conditions, screen.watch))
     if report is None:
         people.print("Interrupted; the bot has been ended.")
-        sys.exit(_INTERRUPTED)
+        sys.exit(interrupt.INTERRUPTED)
     screen.conclude(report)
     return report.fine
-
-
-async def _until_interrupted(work: Callable[[], Awaitable[Report]]) -> Report | None:
-    """The report, or None if a signal came first."""
-    report: Report | None = None
-    refused: ArenaError | None = None
-    async with trio.open_nursery() as nursery:
-
-        async def cancel_on_signal(task_status: trio.TaskStatus[None]) -> None:
-            with trio.open_signal_receiver(signal.SIGINT, signal.SIGTERM, signal.SIGHUP) as signals:
-                task_status.started()
-                async for _ in signals:
-                    nursery.cancel_scope.cancel()
-
-        await nursery.start(cancel_on_signal)
-        try:
-            report = await work()
-        except ArenaError as error:  # raised below, where no nursery wraps it into a group
-            refused = error
-        nursery.cancel_scope.cancel()
-    if refused:
-        raise refused
-    return report
 
 
 class CheckScreen:

@@ -3,27 +3,29 @@
 from __future__ import annotations
 
 import secrets
-import signal
 import sys
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import datetime
+from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 import msgspec
-import trio
-from rich.console import Console
 
 from referee.errors import ArenaError, why
-from referee.show.output import console, tell_program
-from referee.show.terminal import RunScreen
+from referee.show import interrupt
+from referee.show.output import tell_program
 from referee.show.words import count
 from referee.table.host import Hosted, host, host_again
 from referee.table.roster import find_bots
 from referee.table.settings import make_conditions, read_rules
 
-_INTERRUPTED = 130
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from referee.show.terminal import RunScreen
+
 _STDERR_SHOWN = 2000
 _RULES_FOR = {3: "three", 4: "standard", 5: "five", 6: "six"}
 
@@ -47,39 +49,49 @@ def run(
         hint = f" For {len(words)} there is --rules {fitting}." if fitting else ""
         named = f"{count(len(words), 'bot')} {'was' if len(words) == 1 else 'were'} named"
         raise click.UsageError(f"The rules {rules_name} seat {rules.players} players; {named}.{hint}")
-    people = console(stderr=as_json)
-    bots = find_bots(words, people.print, conditions.sandbox)
+    screen = _screen(quiet, as_json)
+    bots = find_bots(words, lambda text: screen().people.print(text), conditions.sandbox)
     path = log_path or _fresh_path()
-    screen = RunScreen(people, quiet=quiet)
-    _finish(
-        lambda: host(bots, rules, conditions, path, seed=seed, watch=screen.watch),
-        path,
-        screen,
-        people,
-        as_json,
-    )
+
+    def play() -> Awaitable[Hosted]:
+        return host(bots, rules, conditions, path, seed=seed, watch=lambda event: screen().watch(event))
+
+    _finish(play, path, screen, as_json)
 
 
 def resume(path: Path, *, quiet: bool, as_json: bool) -> None:
     """Play an interrupted match on and tell of it."""
-    people = console(stderr=as_json)
-    screen = RunScreen(people, quiet=quiet)
-    _finish(lambda: host_again(path, watch=screen.watch), path, screen, people, as_json)
+    screen = _screen(quiet, as_json)
+    _finish(lambda: host_again(path, watch=lambda event: screen().watch(event)), path, screen, as_json)
+
+
+def _screen(quiet: bool, as_json: bool) -> Callable[[], RunScreen]:
+    """The screen, made when there is first something to show: bots start while the modules behind it load."""
+
+    @cache
+    def screen() -> RunScreen:
+        from referee.show.output import console
+        from referee.show.terminal import RunScreen
+
+        return RunScreen(console(stderr=as_json), quiet=quiet)
+
+    return screen
 
 
 def _finish(
-    play: Callable[[], Awaitable[Hosted]], path: Path, screen: RunScreen, people: Console, as_json: bool
+    play: Callable[[], Awaitable[Hosted]], path: Path, screen: Callable[[], RunScreen], as_json: bool
 ) -> None:
     try:
-        hosted = trio.run(_until_interrupted, play)
+        hosted = interrupt.run(play)
     except OSError as error:
         raise ArenaError(f"The machine refuses: {why(error)}. {_go_on(path)}") from None
     finally:
-        screen.stop()
+        screen().stop()
+    people = screen().people
     if hosted is None:
         people.print(f"Interrupted; every bot has been ended. {_go_on(path)}")
-        sys.exit(_INTERRUPTED)
-    screen.tell_end(hosted.header, hosted.end, hosted.used)
+        sys.exit(interrupt.INTERRUPTED)
+    screen().tell_end(hosted.header, hosted.end, hosted.used)
     _tell_stderr(hosted, people)
     people.print(f"log: {hosted.log}")
     if as_json:
@@ -92,29 +104,6 @@ def _finish(
 def _go_on(path: Path) -> str:
     """What can be done with what was played of a match that was broken off."""
     return f"Go on with: arena run --resume {path}" if path.exists() else "Nothing was played."
-
-
-async def _until_interrupted(play: Callable[[], Awaitable[Hosted]]) -> Hosted | None:
-    """The match's result, or None if a signal came first."""
-    hosted: Hosted | None = None
-    refused: ArenaError | OSError | None = None
-    async with trio.open_nursery() as nursery:
-
-        async def cancel_on_signal(task_status: trio.TaskStatus[None]) -> None:
-            with trio.open_signal_receiver(signal.SIGINT, signal.SIGTERM, signal.SIGHUP) as signals:
-                task_status.started()
-                async for _ in signals:
-                    nursery.cancel_scope.cancel()
-
-        await nursery.start(cancel_on_signal)
-        try:
-            hosted = await play()
-        except (ArenaError, OSError) as error:  # raised below, where no nursery wraps it into a group
-            refused = error
-        nursery.cancel_scope.cancel()
-    if refused:
-        raise refused
-    return hosted
 
 
 def _tell_stderr(hosted: Hosted, people: Console) -> None:

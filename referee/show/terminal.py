@@ -43,7 +43,7 @@ class RunScreen:
     """
 
     def __init__(self, console: Console, *, quiet: bool = False) -> None:
-        self._console = console
+        self.people = console
         self._quiet = quiet
         self._live = Live(console=console, auto_refresh=False, transient=True)
         self._header: MatchRecord | None = None
@@ -60,8 +60,8 @@ class RunScreen:
                 self._header = event
                 self._names = [seat.name for seat in event.seats]
                 self._scores = (0,) * len(event.seats)
-                self._print(seating(event, self._console.width, describe(event.conditions.sandbox)))
-                if not self._quiet and self._console.is_terminal:
+                self._print(seating(event, self.people.width, describe(event.conditions.sandbox)))
+                if not self._quiet and self.people.is_terminal:
                     self._live.start()
             case DealRecord():
                 self._deal = event
@@ -83,7 +83,7 @@ class RunScreen:
 
     def tell_end(self, header: MatchRecord, end: MatchOverRecord, used: Sequence[Used]) -> None:
         """The final ranking, once it is known what each bot has used."""
-        self._print(ranking(header, end, used, self._console.width))
+        self._print(ranking(header, end, used, self.people.width))
 
     def stop(self) -> None:
         """Take the line at the bottom away."""
@@ -91,7 +91,7 @@ class RunScreen:
 
     def _print(self, what: RenderableType, *, always: bool = False) -> None:
         if always or not self._quiet:
-            self._console.print(what)
+            self.people.print(what)
 
     def _progress(self, event: PlayRecord) -> None:
         now = time.monotonic()
@@ -108,7 +108,7 @@ class RunScreen:
     def _hand_line(self, event: HandOverRecord) -> Text:
         """One hand: its points in each seat, and the totals after it; in several lines if it must be."""
         assert self._header
-        names, width = self._names, self._console.width
+        names, width = self._names, self.people.width
         cycle = ("hold", *(self._header.rules.pass_cycle or ()))
         direction = self._deal.direction if self._deal else ""
         head = f"{event.hand:>3}  {direction:<{max(map(len, cycle))}}"
