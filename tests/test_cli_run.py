@@ -428,6 +428,9 @@ def counted(self, request, asked=[0]):
     if asked[0] == count:
         with open(fifo, "w") as sign:
             sign.write("now")
+        while os.read(0, 65536):  # no card more is played until the arena has been ended
+            pass
+        os._exit(0)
     return answer(self, request)
 Bot.answer = counted
 runpy.run_path(sys.argv[0], run_name="__main__")

@@ -42,8 +42,6 @@ _INTERPRETERS: Final = {
     ".jar": ("java", "-jar"),
 }
 _IN_TOML: Final = {"name": "my-bot", "run": "./bot --fast", "build": "cc -O2 -o bot bot.c"}
-_MARKS: Final = (b"#!", b"\x7fELF")
-"""What a file that can be executed begins with."""
 _LABEL: Final = re.compile(r"[A-Za-z0-9._-]{1,32}")
 _NAMED: Final = re.compile(r"([A-Za-z0-9._-]{1,32})=(.+)", re.DOTALL)
 _BUILD_OUTPUT_SHOWN: Final = 4000
@@ -236,12 +234,12 @@ def _no_cache(cache: Path, error: OSError) -> ArenaError:
 def _from_file(path: Path) -> Bot:
     path = path.resolve()
     interpreter = _INTERPRETERS.get(path.suffix.lower())
-    if interpreter and not (os.access(path, os.X_OK) and _has_shebang(path)):
+    if interpreter and not (os.access(path, os.X_OK) and _begins_with(path, b"#!")):
         if shutil.which(interpreter[0]) is None:
             raise ArenaError(f"{path} needs {interpreter[0]}, which is not on PATH; install it.")
         command: tuple[str, ...] = (*interpreter, str(path))
     else:
-        if path.is_file() and not os.access(path, os.X_OK) and not _begins_as_program(path):
+        if path.is_file() and not os.access(path, os.X_OK) and not _begins_with(path, b"#!", b"\x7fELF"):
             raise ArenaError(
                 f"The bot {path} is neither executable nor of an ending that tells its language; make it "
                 f'executable with a first line #!..., or give a command line, as "python3 {path}".'
@@ -308,15 +306,10 @@ def _check_executable(path: Path, what: str) -> None:
         raise ArenaError(f"{what} {path} is not executable; try: chmod +x {shlex.quote(str(path))}")
 
 
-def _has_shebang(path: Path) -> bool:
-    with path.open("rb") as file:
-        return file.read(2) == b"#!"
-
-
-def _begins_as_program(path: Path) -> bool:
+def _begins_with(path: Path, *marks: bytes) -> bool:
     try:
         with path.open("rb") as file:
-            return file.read(4).startswith(_MARKS)
+            return file.read(4).startswith(marks)
     except OSError as error:
         raise ArenaError(f"Cannot read {path}: {why(error)}.") from None
 

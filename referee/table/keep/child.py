@@ -172,9 +172,8 @@ def _limit(limits: Mapping[str, int]) -> None:
                 value = most if value == resource.RLIM_INFINITY else min(value, most)
             resource.setrlimit(which, (value, value))
         except (OSError, ValueError, OverflowError) as error:
-            raise LaunchError(
-                getattr(error, "errno", None), f"{name} cannot be set to {value}: {error}"
-            ) from error
+            number, reason = getattr(error, "errno", None), getattr(error, "strerror", None) or error
+            raise LaunchError(number, f"{name} cannot be set to {value}: {reason}") from error
 
 
 def _execute(argv: Sequence[str], env: Mapping[str, str]) -> None:
