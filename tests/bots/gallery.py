@@ -190,7 +190,7 @@ ANSWERED_FIRST = (
     Rogue("close-stdin", "timeout", ALWAYS, "it lives, but cannot hear the next request"),
     Rogue("close-after-answer", "closed", ANSWERS),
     Rogue("exit-after-answer", "exit", ANSWERS),
-    Rogue("after-deadline:150", "timeout", TURNS),
+    Rogue("after-deadline:400", "timeout", TURNS),
     Rogue("late-for-ever", "timeout", TURNS, "the late lines are dropped without charge"),
 )
 

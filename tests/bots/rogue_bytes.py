@@ -220,8 +220,8 @@ def after_deadline(turn: Turn) -> bytes:
 
 @BYTES.says
 def late_for_ever(turn: Turn) -> Iterator[bytes]:
-    """Misses its deadline, then repeats the late answer every 50 ms and answers nothing else."""
-    sleep(turn.request["ms"] / 1000)
+    """Misses its deadline by N ms (400), then repeats the late answer every 50 ms, and that is all."""
+    sleep((turn.request["ms"] + (turn.argument or 400)) / 1000)
     while True:
         sleep(TICK_S)
         yield turn.line

@@ -205,7 +205,7 @@ NAMED = {
     "close-stdin": "has closed its stdin",
     "close-after-answer": "has closed its stdout",
     "exit-after-answer": ENDED,
-    "after-deadline:150": "too slow: its answer came after",
+    "after-deadline:400": "too slow: its answer came after",
     "late-for-ever": "too slow: its answer came after",
     "pass-too-few": "passed 2 cards; 3 are to be passed",
     "pass-too-many": "passed 4 cards; 3 are to be passed",
