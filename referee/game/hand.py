@@ -73,18 +73,21 @@ class Hand:
         if not bit & self.legal:
             raise IllegalPlay(self.why_illegal(card))
         trick, seat = self.trick, self.turn
-        if not trick:
-            self._led = SUIT_OF[card]
         self.cards[seat] ^= bit
-        self._table |= bit
-        if bit & self._breaking and breaks_hearts(self.book, card, self._led):
+        if trick:
+            led = self._led
+            self._table |= bit
+        else:
+            led = self._led = SUIT_OF[card]
+            self._table = bit
+        if bit & self._breaking and breaks_hearts(self.book, card, led):
             self.broken = True
             self._breaking = 0
         trick.append(card)
         seats = self.book.seats
         if len(trick) < seats:
             self.turn = seat = (seat + 1) % seats
-            held, led = self.cards[seat], self._led
+            held = self.cards[seat]
             self.legal = held & led or legal_follow(self.book, held, led, not self.tricks)
         else:
             self._finish_trick()
@@ -98,7 +101,6 @@ class Hand:
         self.tricks_won[winner] += 1
         self.tricks.append((self.lead, tuple(trick), winner))
         self.trick = []
-        self._table = 0
         self.lead = self.turn = winner
         self.legal = legal_lead(book, self.cards[winner], self.broken, first_trick=False)
 

@@ -72,7 +72,10 @@ class Rulebook:
 
     def penalty(self, cards: CardSet) -> int:
         """The penalty points in a set of cards."""
-        return sum([worth * (cards & alike).bit_count() for worth, alike in self._worths])
+        points = 0
+        for worth, alike in self._worths:
+            points += worth * (cards & alike).bit_count()
+        return points
 
 
 @lru_cache(maxsize=64)

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
+import gzip
 import os
 import sqlite3
-import zlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
@@ -24,7 +24,7 @@ from msgspec import Struct
 from referee.errors import ArenaError, why
 from referee.tournament.plan import Plan, plan_from_toml, plan_to_toml
 from referee.tournament.results import Fault, HandResult, Result
-from referee.tournament.work import LineupRow, MatchRow, Played, rules_hash
+from referee.tournament.work import Bundle, LineupRow, MatchRow, Played, rules_hash
 
 FORMAT: Final = 1
 """The version of the schema, kept in the database's `user_version`."""
@@ -52,10 +52,16 @@ CREATE TABLE match (
 CREATE INDEX match_deal ON match (deal);
 """
 LOGS_SCHEMA: Final = """
-CREATE TABLE log (
-    match TEXT PRIMARY KEY,
+CREATE TABLE bundle (
+    id INTEGER PRIMARY KEY,
     gz BLOB NOT NULL
 );
+CREATE TABLE log (
+    match TEXT PRIMARY KEY,
+    bundle INTEGER NOT NULL REFERENCES bundle (id),
+    start INTEGER NOT NULL,
+    end INTEGER NOT NULL
+) WITHOUT ROWID;
 """
 
 _STDERR_KEPT: Final = 1 << 20
@@ -188,9 +194,8 @@ class Store:
             fresh = [row for row in played.matches if not self._has(row[0])]
             new = {row[0] for row in fresh}
             with self._logs:
-                self._logs.executemany(
-                    "INSERT OR REPLACE INTO log VALUES (?, ?)", [log for log in played.logs if log[0] in new]
-                )
+                for bundle in played.logs:
+                    self._keep_logs(bundle, new)
             with self._results:
                 self._insert(played.lineups, fresh)
         self._keep_stderr(played.stderr)
@@ -199,6 +204,17 @@ class Store:
     def _insert(self, lineups: Iterable[LineupRow], matches: Iterable[MatchRow]) -> None:
         self._results.executemany("INSERT OR IGNORE INTO lineup VALUES (?, ?, ?, ?, 1)", lineups)
         self._results.executemany("INSERT INTO match VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", matches)
+
+    def _keep_logs(self, bundle: Bundle, new: Collection[str]) -> None:
+        """Keep a bundle in which there are logs of new matches, in place of those that lack their results."""
+        places = [place for place in bundle.places if place[0] in new]
+        if not places:
+            return
+        without = "DELETE FROM bundle WHERE id = (SELECT bundle FROM log WHERE match = ?)"
+        self._logs.executemany(without, [place[:1] for place in places])
+        number = self._logs.execute("INSERT INTO bundle (gz) VALUES (?)", (bundle.gz,)).lastrowid
+        rows = [(match, number, start, end) for match, start, end in places]
+        self._logs.executemany("INSERT OR REPLACE INTO log VALUES (?, ?, ?, ?)", rows)
 
     def _has(self, match: str) -> bool:
         return self._results.execute("SELECT 1 FROM match WHERE id = ?", (match,)).fetchone() is not None
@@ -271,14 +287,17 @@ class Store:
         """The log of a match; what begins like its id will do.  Raises ArenaError if none or several do."""
         with self._telling():
             rows = self._logs.execute(
-                "SELECT match, gz FROM log WHERE match >= ? AND match < ? LIMIT 2", (match, match + "~")
+                "SELECT gz, start, end FROM log JOIN bundle ON bundle.id = bundle "
+                "WHERE match >= ? AND match < ? LIMIT 2",
+                (match, match + "~"),
             ).fetchall()
         if len(rows) != 1:
             which = (
                 f"are several matches whose ids begin with {match!r}" if rows else f"is no match {match!r}"
             )
             raise ArenaError(f"There {which} in {self.folder}; arena standings {self.folder} --logs has all.")
-        return _unzipped(rows[0][1])
+        data, start, end = rows[0]
+        return gzip.decompress(data)[start:end]
 
     @contextlib.contextmanager
     def _telling(self) -> Iterator[None]:
@@ -340,16 +359,6 @@ def _result(row: tuple[str, str, str, str, str, str, str]) -> Result:
         faults=_faults.decode(faults),
         us=_numbers.decode(us),
     )
-
-
-def _unzipped(data: bytes) -> bytes:
-    """The content of a file of gzip, all of its members."""
-    whole = b""
-    while data:
-        member = zlib.decompressobj(31)
-        whole += member.decompress(data)
-        data = member.unused_data
-    return whole
 
 
 def _now() -> str:

@@ -6,6 +6,7 @@ Each prints one JSON object.  Ratios are what counts: times belong to a machine 
 from __future__ import annotations
 
 import argparse
+import gzip
 import json
 import re
 import resource
@@ -103,7 +104,7 @@ def share(folder: Path, matches: int) -> dict[str, Any]:
     """
     bots = find_bots([f"{name}={C_BOT}" for name in ("a", "b", "c", "d")])
     spent: dict[str, float] = {}
-    _time(spent, "gzip", work, "_gzip")
+    _time(spent, "gzip", gzip, "compress")
     _time(spent, "header", work._Batch, "_header")
     _time(spent, "summing", work, "result_of")
     _time(spent, "deals", work.DealSummary, "__init__")

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import contextlib
+import gzip
 import json
 import os
 import signal
 import sqlite3
 import subprocess
 import sys
-import zlib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -72,24 +72,16 @@ def results(folder: Path) -> list[tuple[Any, ...]]:
 def logs(folder: Path) -> dict[str, list[dict[str, Any]]]:
     """Every log, line by line, without the times."""
     with contextlib.closing(sqlite3.connect(folder / "logs.db")) as database:
-        rows = database.execute("SELECT match, gz FROM log ORDER BY match").fetchall()
+        bundles = dict(database.execute("SELECT id, gz FROM bundle"))
+        rows = database.execute("SELECT match, bundle, start, end FROM log ORDER BY match").fetchall()
+    unzipped = {number: gzip.decompress(data) for number, data in bundles.items()}
     return {
         match: [
             {name: value for name, value in json.loads(line).items() if name not in _TIMES}
-            for line in unzipped(data).splitlines()
+            for line in unzipped[bundle][start:end].splitlines()
         ]
-        for match, data in rows
+        for match, bundle, start, end in rows
     }
-
-
-def unzipped(data: bytes) -> bytes:
-    """All members of a gzip file."""
-    whole = b""
-    while data:
-        member = zlib.decompressobj(31)
-        whole += member.decompress(data)
-        data = member.unused_data
-    return whole
 
 
 def standings(folder: Path) -> dict[str, Any]:

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import gzip
-
 from referee.tournament.plan import Entrant, Plan
 from referee.tournament.results import DealSummary, result_of
 from referee.tournament.schedule import Schedule
-from referee.tournament.work import Payoff, Played, lineup_of, row_of
+from referee.tournament.work import Payoff, Played, bundles, lineup_of, row_of
 from tests.tournament.in_process import at_random, play
 
 PLAN = Plan(
@@ -29,14 +27,14 @@ def played(plan: Plan = PLAN, deals: range = range(3), salt: int = 0) -> Played:
             lineup = lineup_of(plan, result.seats)
             lineups[lineup[0]] = lineup
             matches.append(row_of(planned, result, lineup[0], ()))
-            logs.append((planned.id, gzip.compress(f"log of {planned.id}, {salt}\n".encode())))
+            logs.append((planned.id, f"log of {planned.id}, {salt}\n".encode()))
             results.append(result)
         summary = DealSummary(results, 26)
         payoffs.append(Payoff(deal, summary.payoffs, summary.played))
     return Played(
         matches=tuple(matches),
         lineups=tuple(lineups.values()),
-        logs=tuple(logs),
+        logs=tuple(bundles(logs)),
         payoffs=tuple(payoffs),
         faults={},
         stderr={},

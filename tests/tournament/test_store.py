@@ -55,6 +55,16 @@ def test_the_first_result_stands_with_its_log(store: Store):
     assert all(store.log(result.match).endswith(b", 0\n") for result in before)
 
 
+def test_logs_without_their_results_make_room_when_they_are_played_again(store: Store):
+    store.keep(played())
+    with store._results:  # as if it had been killed between the two commits
+        store._results.execute("DELETE FROM match")
+    store.keep(played(deals=range(1), salt=7))
+    store.keep(played(salt=7))
+    assert all(store.log(result.match).endswith(b", 7\n") for result in store.results("match.id"))
+    assert store._logs.execute("SELECT count(*) FROM bundle").fetchone() == (2,)
+
+
 def test_results_of_a_changed_bot_or_of_other_rules_do_not_count(store: Store):
     store.keep(played())
     changed = Plan(bots=(*PLAN.bots[:3], Entrant("dan", "dan", "new content")), seed="store", deals=3)
