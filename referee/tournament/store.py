@@ -53,7 +53,7 @@ CREATE INDEX match_deal ON match (deal);
 """
 LOGS_SCHEMA: Final = """
 CREATE TABLE bundle (
-    id INTEGER PRIMARY KEY,
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
     gz BLOB NOT NULL
 );
 CREATE TABLE log (
