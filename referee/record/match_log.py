@@ -20,6 +20,9 @@ from referee.game.events import Event, MatchRecord
 
 LOG_VERSION: Final = 1
 
+_SYNC_REST_S: Final = 0.02
+"""How long the disk is left alone after a sync: hands between quick bots take a tenth of that."""
+
 
 class ResumeRecord(Struct, frozen=True, tag_field="type", tag="resume"):
     """The match was interrupted before this line and went on after it."""
@@ -81,6 +84,8 @@ class MatchLog:
         self.path = path
         self._descriptor = descriptor
         self._syncing: threading.Thread | None = None
+        self._due = threading.Event()
+        self._closing = threading.Event()
         self._failure: OSError | None = None
 
     @classmethod
@@ -121,18 +126,21 @@ class MatchLog:
             raise self._lost(error) from None
 
     def sync(self) -> None:
-        """Begin to put all that was written on the disk; that it failed is told by the next `write` or
-        `close`.
+        """Put all that was written on the disk, soon; that it failed is told by the next `write` or `close`.
 
-        A disk may take long over it, so it is done in a thread: bots are waiting for their next question.
+        A disk may take long over it, so a thread does it: bots are waiting for their next question.  Hands
+        that end faster than the disk is worth asking are synced together.
         """
-        if self._syncing is None or not self._syncing.is_alive():
-            self._syncing = threading.Thread(target=self._fsync, name="match log sync")
+        if self._syncing is None:
+            self._syncing = threading.Thread(target=self._sync_when_due, name="match log sync", daemon=True)
             self._syncing.start()
+        self._due.set()
 
     def close(self) -> None:
         """Put what is left on the disk and close the file; one in which nothing was written is removed."""
         if self._syncing:
+            self._closing.set()
+            self._due.set()
             self._syncing.join()
         self._fsync()
         if not os.fstat(self._descriptor).st_size:
@@ -141,6 +149,12 @@ class MatchLog:
         os.close(self._descriptor)
         if self._failure:
             raise self._lost(self._failure)
+
+    def _sync_when_due(self) -> None:
+        while self._due.wait() and not self._closing.is_set():
+            self._due.clear()
+            self._fsync()
+            self._closing.wait(_SYNC_REST_S)
 
     def _fsync(self) -> None:
         try:
