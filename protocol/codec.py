@@ -1,5 +1,6 @@
 """Lines to messages and back: the one place where bytes of the pipe are parsed, on either side of it."""
 
+from collections.abc import Sequence
 from typing import Final, get_args
 
 import msgspec
@@ -61,6 +62,11 @@ def encode(message: FromReferee | Reply) -> bytes:
     What the referee sends is ASCII: every text in it is the organiser's label or our own word.
     """
     return _encoder.encode(message) + b"\n"
+
+
+def encode_all(messages: Sequence[FromReferee | Reply]) -> bytes:
+    """Several messages, each a line as `encode` makes it."""
+    return _encoder.encode_lines(messages)
 
 
 def decode_reply(line: bytes) -> Reply:

@@ -13,7 +13,7 @@ from typing import Final, NamedTuple, TypeAlias
 
 from msgspec import Struct
 
-from protocol.codec import MAX_LINE, BadLine, decode_reply, encode
+from protocol.codec import MAX_LINE, BadLine, decode_reply, encode_all
 from protocol.messages import Notice, Ready, Reply, Request
 from protocol.rules import Clock
 from referee.game.events import Answered, Failed, FaultKind
@@ -83,7 +83,7 @@ class Conversation:
         self.dead: _Charge | None = None
         self.deadline = math.inf
         self._unfinished = b""
-        self._outbox: list[bytes] = []
+        self._outbox: list[Request | Notice] = []
         self._due: list[Chair] = []
         self._seated: set[Chair] = set()
         self._open: dict[int, _Open] = {}
@@ -129,7 +129,7 @@ class Conversation:
     def tell(self, notice: Notice) -> None:
         """A notice goes out with the next write."""
         if self.dead is None:
-            self._outbox.append(encode(notice))
+            self._outbox.append(notice)
 
     def leave(self, chair: Chair) -> None:
         """The chair is done at its table; whatever still comes for it is late."""
@@ -157,7 +157,7 @@ class Conversation:
                 self._due.clear()
             else:
                 self._ask_what_is_due(now)
-        data = b"".join(self._outbox)
+        data = encode_all(self._outbox)
         self._outbox.clear()
         return data, verdicts
 
@@ -189,7 +189,7 @@ class Conversation:
             self.deadline = min(self.deadline, now + EXIT_GRACE_S)
 
     def _write(self, chair: Chair, request: Request, answer: type[Reply], wanted: bool = True) -> None:
-        self._outbox.append(encode(request))
+        self._outbox.append(request)
         self._open[self._next_id] = _Open(chair, answer, wanted)
         self._next_id += 1
 
