@@ -9,6 +9,7 @@ import errno
 import fcntl
 import os
 import threading
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final, NamedTuple, TypeAlias
 
@@ -183,6 +184,11 @@ class MemoryLog:
 
     def sync(self) -> None:
         """Nothing to do: what is kept in memory is lost with it."""
+
+
+def utc_now() -> str:
+    """The time as a log tells it, such as 2026-11-30T09:15:00Z."""
+    return datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
 
 
 def _held(path: Path, descriptor: int) -> int:

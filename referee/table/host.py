@@ -10,7 +10,6 @@ import secrets
 import shutil
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
-from datetime import UTC, datetime
 from pathlib import Path
 
 from msgspec import Struct
@@ -33,7 +32,16 @@ from referee.game.events import (
     SeatRecord,
 )
 from referee.game.match import Match
-from referee.record.match_log import LogError, MatchLog, Remark, ResumeRecord, Used, UsedRecord, read_log
+from referee.record.match_log import (
+    LogError,
+    MatchLog,
+    Remark,
+    ResumeRecord,
+    Used,
+    UsedRecord,
+    read_log,
+    utc_now,
+)
 from referee.record.replay import replay
 from referee.table.confine import Confinement
 from referee.table.keep.launch import Keeper
@@ -73,7 +81,7 @@ async def host(
     header = MatchRecord(
         arena=referee.__version__,
         id=secrets.token_hex(8),
-        started=_now(),
+        started=utc_now(),
         seed=secrets.token_hex(16) if seed is None else seed,
         rules=rules,
         conditions=conditions,
@@ -116,7 +124,7 @@ async def host_again(log_path: Path, *, watch: Watch | None = None) -> Hosted:
     for event in (match.header, *past):
         if watch:
             watch(event)
-    log.write(ResumeRecord(_now(), referee.__version__))
+    log.write(ResumeRecord(utc_now(), referee.__version__))
     if match.wants_deal:
         effects += match.advance(Dealt(deal(match.header.seed, match.hand_number, match.book)))
     elif not match.end:
@@ -189,7 +197,3 @@ def _keep_stderr(log: Path, stderr: dict[str, bytes]) -> None:
                 descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
                 with os.fdopen(descriptor, "ab") as file:
                     file.write(said)
-
-
-def _now() -> str:
-    return datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")

@@ -88,6 +88,7 @@ def result_of(events: Iterable[Event]) -> Result:
     points and is its offenders' forfeit.
     """
     header: MatchRecord | None = None
+    book: Rulebook | None = None
     seats = 0
     hands: list[HandResult] = []
     faults: list[Fault] = []
@@ -100,22 +101,22 @@ def result_of(events: Iterable[Event]) -> Result:
     in_hand = False
     for event in events:
         match event:
+            case PlayRecord():
+                us[event.seat] += event.us or 0
+                leader = leader if trick else event.seat
+                trick.append(CARD[event.card])
+                if len(trick) == seats:
+                    assert book is not None
+                    _give(book, leader, trick, given)
+                    trick = []
             case MatchRecord():
-                header, seats = event, len(event.seats)
+                header, seats, book = event, len(event.seats), rulebook(event.rules)
                 us = [0] * seats
             case DealRecord():
                 in_hand, trick, offenders = True, [], set()
                 given = [[0] * seats for _ in range(seats)]
             case PassRecord():
                 us[event.seat] += event.us or 0
-            case PlayRecord():
-                us[event.seat] += event.us or 0
-                leader = leader if trick else event.seat
-                trick.append(CARD[event.card])
-                if len(trick) == seats:
-                    assert header is not None
-                    _give(rulebook(header.rules), leader, trick, given)
-                    trick = []
             case FaultRecord():
                 us[event.seat] += event.us or 0
                 faults.append(Fault(event.seat, event.kind))
@@ -146,9 +147,11 @@ def result_of(events: Iterable[Event]) -> Result:
 
 
 def _give(book: Rulebook, leader: int, trick: Sequence[Card], given: list[list[int]]) -> None:
-    winner = trick_winner(trick, sum(1 << card for card in trick), leader)
-    for turn, card in enumerate(trick):
-        given[(leader + turn) % book.seats][winner] += book.points[card]
+    points = [book.points[card] for card in trick]
+    if any(points):
+        winner = trick_winner(trick, sum([1 << card for card in trick]), leader)
+        for turn, worth in enumerate(points):
+            given[(leader + turn) % book.seats][winner] += worth
 
 
 def hand_payoffs(seats: Sequence[str], hand: HandResult, pack_points: int) -> dict[str, float]:
@@ -197,10 +200,11 @@ class DealSummary:
                     payoffs[result.seats[seat]].append(-pack_points)
                     played[result.seats[seat]].append(0.0)
             for hand in result.hands:
-                for bot, paid in hand_payoffs(result.seats, hand, pack_points).items():
-                    payoffs[bot].append(paid)
-                for bot, paid in played_payoffs(sitting, hand).items():
-                    played[bot].append(paid)
+                even = played_payoffs(sitting, hand)
+                paid = hand_payoffs(result.seats, hand, pack_points) if hand.forfeited else even
+                for bot in sitting:
+                    payoffs[bot].append(paid[bot])
+                    played[bot].append(even[bot])
                 _compare(hand, sitting, margins)
                 if hand.given:
                     _count_gifts(hand.given, result.seats, gifts, together)

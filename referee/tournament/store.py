@@ -13,7 +13,6 @@ import gzip
 import os
 import sqlite3
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
 from typing import Final, Literal, Self, TypeAlias
@@ -22,9 +21,10 @@ import msgspec
 from msgspec import Struct
 
 from referee.errors import ArenaError, why
+from referee.record.match_log import utc_now
 from referee.tournament.plan import Plan, plan_from_toml, plan_to_toml
 from referee.tournament.results import Fault, HandResult, Result
-from referee.tournament.work import Bundle, LineupRow, MatchRow, Played, rules_hash
+from referee.tournament.work import Bundle, LineupRow, MatchRow, Played, as_json, rules_hash
 
 FORMAT: Final = 1
 """The version of the schema, kept in the database's `user_version`."""
@@ -68,6 +68,7 @@ _STDERR_KEPT: Final = 1 << 20
 _CACHE_KB: Final = 32_768
 _FROM: Final = "FROM match JOIN lineup ON lineup.id = lineup"
 _COUNTING: Final = f"SELECT match.id, deal, seats, hands, retired, faults, us {_FROM} WHERE counts"
+_AMONG: Final = "IN (SELECT value FROM json_each(?))"
 _hands = msgspec.json.Decoder(tuple[HandResult, ...])
 _faults = msgspec.json.Decoder(tuple[Fault, ...])
 _numbers = msgspec.json.Decoder(tuple[int, ...])
@@ -179,7 +180,7 @@ class Store:
 
     def note(self, what: str) -> None:
         """Add a line to the journal."""
-        line = msgspec.json.encode(Incident(_now(), what)) + b"\n"
+        line = msgspec.json.encode(Incident(utc_now(), what)) + b"\n"
         self._append(self.folder / "journal.jsonl", line)
 
     # --- results in --------------------------------------------------------------------------------------
@@ -191,7 +192,11 @@ class Store:
         match is played again.
         """
         with self._telling():
-            fresh = [row for row in played.matches if not self._has(row[0])]
+            ids = as_json([row[0] for row in played.matches])
+            known = {
+                id_ for (id_,) in self._results.execute(f"SELECT id FROM match WHERE id {_AMONG}", (ids,))
+            }
+            fresh = [row for row in played.matches if row[0] not in known]
             new = {row[0] for row in fresh}
             with self._logs:
                 for bundle in played.logs:
@@ -210,14 +215,11 @@ class Store:
         places = [place for place in bundle.places if place[0] in new]
         if not places:
             return
-        without = "DELETE FROM bundle WHERE id = (SELECT bundle FROM log WHERE match = ?)"
-        self._logs.executemany(without, [place[:1] for place in places])
+        without = f"DELETE FROM bundle WHERE id IN (SELECT bundle FROM log WHERE match {_AMONG})"
+        self._logs.execute(without, (as_json([place[0] for place in places]),))
         number = self._logs.execute("INSERT INTO bundle (gz) VALUES (?)", (bundle.gz,)).lastrowid
         rows = [(match, number, start, end) for match, start, end in places]
         self._logs.executemany("INSERT OR REPLACE INTO log VALUES (?, ?, ?, ?)", rows)
-
-    def _has(self, match: str) -> bool:
-        return self._results.execute("SELECT 1 FROM match WHERE id = ?", (match,)).fetchone() is not None
 
     def _mark(self, plan: Plan) -> None:
         """Mark the line-ups that the plan stands behind: its bots as they are now, and its rules."""
@@ -359,7 +361,3 @@ def _result(row: tuple[str, str, str, str, str, str, str]) -> Result:
         faults=_faults.decode(faults),
         us=_numbers.decode(us),
     )
-
-
-def _now() -> str:
-    return datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")

@@ -12,7 +12,6 @@ import gzip
 import time
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from datetime import UTC, datetime
 from functools import cache, partial
 from hashlib import sha256
 from itertools import accumulate, count
@@ -31,7 +30,7 @@ from referee.errors import ArenaError
 from referee.game.events import Answered, Event, Failed, FaultRecord, MatchOverRecord, MatchRecord, SeatRecord
 from referee.game.match import Match
 from referee.game.rulebook import rulebook
-from referee.record.match_log import LogRecord, MemoryLog
+from referee.record.match_log import LogRecord, MemoryLog, utc_now
 from referee.table.confine import Confinement
 from referee.table.keep.launch import Keeper, Launch
 from referee.table.play import Room, Table
@@ -106,23 +105,25 @@ def rules_hash(plan: Plan) -> str:
 def lineup_of(plan: Plan, seats: tuple[str, ...]) -> LineupRow:
     """The line-up of these bots: who they are, what they are made of, and the rules they play by."""
     prints = {bot.name: bot.fingerprint for bot in plan.bots}
-    labels, content, rules = _json(seats), _json([prints[bot] for bot in seats]), rules_hash(plan)
+    labels, content, rules = as_json(seats), as_json([prints[bot] for bot in seats]), rules_hash(plan)
     return sha256(f"{labels}{content}{rules}".encode()).hexdigest()[:16], labels, content, rules
 
 
-def row_of(planned: PlannedMatch, result: Result, lineup: str, stand_ins: Sequence[int]) -> MatchRow:
-    """The row that a match leaves."""
+def row_of(
+    planned: PlannedMatch, result: Result, lineup: str, stand_ins: Sequence[int], played: str
+) -> MatchRow:
+    """The row that a match leaves; `played` is when its batch was."""
     return (
         planned.id,
         planned.seed,
         planned.first_hand,
         lineup,
-        _json(result.hands),
-        _json(result.retired),
-        _json(stand_ins),
-        _json(result.faults),
-        _json(result.us),
-        _now(),
+        as_json(result.hands),
+        as_json(result.retired),
+        as_json(stand_ins),
+        as_json(result.faults),
+        as_json(result.us),
+        played,
     )
 
 
@@ -159,6 +160,8 @@ class _Batch:
         self._schedule = Schedule(task.plan)
         self._deals = [self._schedule.of_deal(deal) for deal in task.deals]
         self._rules = task.plan.match_rules
+        places = range(self._rules.players)
+        self._seats = {name: [_seat(seat, bot) for seat in places] for name, bot in self._bots.items()}
         self._book = rulebook(self._rules)
         self._number = {name: number for number, name in enumerate(self._bots)}
         self._launch_failures: Counter[str] = Counter()
@@ -175,7 +178,7 @@ class _Batch:
     async def play(self) -> None:
         """Play all lanes."""
         conditions = self._plan.conditions
-        seats = [self._seat(number, bot) for number, bot in enumerate(self._bots.values())]
+        seats = [_seat(number, bot) for number, bot in enumerate(self._bots.values())]
         with Confinement(conditions, seats, self._private) as confinement, Keeper.start() as keeper:
             for lane in range(self._schedule.lanes):
                 # In the order of their ids, another in each lane: the number of a table tells nothing.
@@ -197,13 +200,13 @@ class _Batch:
             for fault in result.faults:
                 faults[result.seats[fault.seat]][fault.kind] += 1
         of_seats: dict[tuple[str, ...], LineupRow] = {}
-        rows = []
+        rows, now = [], utc_now()
         for match in (match for deal in self._deals for match in deal):
             result = self._results[match.id]
             if result.seats not in of_seats:
                 of_seats[result.seats] = lineup_of(self._plan, result.seats)
             lineup = of_seats[result.seats][0]
-            rows.append(row_of(match, result, lineup, sorted(self._absent.get(match.id, ()))))
+            rows.append(row_of(match, result, lineup, sorted(self._absent.get(match.id, ())), now))
         return Played(
             matches=tuple(rows),
             lineups=tuple(of_seats.values()),
@@ -237,27 +240,15 @@ class _Batch:
         return MatchRecord(
             arena=referee.__version__,
             id=planned.id,
-            started=_now(),
+            started=utc_now(),
             seed=planned.seed,
             first_hand=planned.first_hand,
             rules=self._rules,
             conditions=self._plan.conditions,
             seats=tuple(
-                self._seat(
-                    seat, replace(_stand_in(), name=chair.bot) if seat in absent else self._bots[chair.bot]
-                )
+                _seat(seat, _stand_in(chair.bot)) if seat in absent else self._seats[chair.bot][seat]
                 for seat, chair in enumerate(planned.seats)
             ),
-        )
-
-    def _seat(self, seat: int, bot: Bot) -> SeatRecord:
-        return SeatRecord(
-            seat=seat,
-            name=bot.name,
-            command=bot.command,
-            fingerprint=bot.fingerprint,
-            cwd=bot.cwd,
-            files=bot.files,
         )
 
     def _match_over(self, planned: PlannedMatch, log: _Log) -> None:
@@ -322,8 +313,20 @@ class _Batch:
 
 
 @cache
-def _stand_in() -> Bot:
-    return find_bot(STAND_IN)
+def _stand_in(name: str) -> Bot:
+    """The bot that sits in for the one of this name."""
+    return replace(find_bot(STAND_IN), name=name)
+
+
+def _seat(seat: int, bot: Bot) -> SeatRecord:
+    return SeatRecord(
+        seat=seat,
+        name=bot.name,
+        command=bot.command,
+        fingerprint=bot.fingerprint,
+        cwd=bot.cwd,
+        files=bot.files,
+    )
 
 
 def _pass_over(_planned: PlannedMatch, _log: _Log) -> None:
@@ -359,9 +362,6 @@ def bundles(logs: Sequence[tuple[str, bytes]]) -> Iterator[Bundle]:
         yield Bundle(gzip.compress(b"".join(log for _, log in some), 2, mtime=0), places)
 
 
-def _json(value: object) -> str:
+def as_json(value: object) -> str:
+    """A value as a column of the database holds it."""
     return msgspec.json.encode(value).decode()
-
-
-def _now() -> str:
-    return datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")

@@ -26,7 +26,7 @@ def played(plan: Plan = PLAN, deals: range = range(3), salt: int = 0) -> Played:
             result = result_of(play(planned, plan, players))
             lineup = lineup_of(plan, result.seats)
             lineups[lineup[0]] = lineup
-            matches.append(row_of(planned, result, lineup[0], ()))
+            matches.append(row_of(planned, result, lineup[0], (), "2026-11-30T00:00:00Z"))
             logs.append((planned.id, f"log of {planned.id}, {salt}\n".encode()))
             results.append(result)
         summary = DealSummary(results, 26)
