@@ -25,6 +25,7 @@ from referee.game.events import (
     DealRecord,
     Event,
     FaultRecord,
+    MatchOverRecord,
     MatchRecord,
     PassRecord,
     PlayRecord,
@@ -51,6 +52,8 @@ class Setup(msgspec.Struct):
     log: str = "file"
     """`file`, `memory` or `none`."""
     sandbox: str = "none"
+    straggler: str = ""
+    """A bot that sits at one table more, with three of `bots`; the clock stops when the others are over."""
     watch_each: int = 0
     """Note the time at every so many hands of the first table, to see whether hands get slower."""
 
@@ -70,7 +73,8 @@ class _Clock:
         self.decisions = 0
         self.faults = 0
         self.hands = 0
-        self.start = self.start_cpu = 0.0
+        self.over = 0
+        self.start = self.start_cpu = self.end = self.end_cpu = 0.0
         self.marks: list[tuple[int, float]] = []
         self.dealt_at = 0.0
         self.pass_ms: list[float] = []
@@ -95,14 +99,20 @@ class _Clock:
                 self.marks.append((self.decisions, time.perf_counter() - self.start))
         elif kind is FaultRecord:
             self.faults += 1
+        elif kind is MatchOverRecord:
+            self.over += 1
+            if self.over == self.setup.tables:
+                self.end, self.end_cpu = time.perf_counter(), time.process_time()
 
 
 def _tables(setup: Setup, confinement: Confinement, clock: _Clock, folder: Path) -> Iterator[Table]:
-    bots = [find_bot(word) for word in setup.bots]
+    usual = [find_bot(word) for word in setup.bots]
     rules = rules_from({"target": None, "max_hands": setup.hands, "tie": "shared"})
     conditions = confinement.conditions
     launches: dict[tuple[int, int], Any] = {}
-    for number in range(setup.tables):
+    for number in range(setup.tables + bool(setup.straggler)):
+        late = number == setup.tables
+        bots = [find_bot(setup.straggler), *usual[1:]] if late else usual
         header = MatchRecord(
             arena="bench",
             id=str(number),
@@ -115,7 +125,7 @@ def _tables(setup: Setup, confinement: Confinement, clock: _Clock, folder: Path)
                 for seat, bot in enumerate(bots)
             ),
         )
-        group = number // TABLES_A_PROCESS
+        group = -1 if late else number // TABLES_A_PROCESS
         keys = [(group, seat) for seat in range(len(bots))]
         for key, seat in zip(keys, header.seats, strict=True):
             if key not in launches:
@@ -126,7 +136,8 @@ def _tables(setup: Setup, confinement: Confinement, clock: _Clock, folder: Path)
             log = MatchLog.create(folder / f"{number}.jsonl")
         elif setup.log == "memory":
             log = MemoryLog()
-        yield Table(match, log, [launches[key] for key in keys], match.begin(), keys=keys, watch=clock.watch)
+        watch = None if late else clock.watch
+        yield Table(match, log, [launches[key] for key in keys], match.begin(), keys=keys, watch=watch)
 
 
 async def _play(setup: Setup) -> dict[str, Any]:
@@ -137,14 +148,16 @@ async def _play(setup: Setup) -> dict[str, Any]:
         Confinement(conditions) as confinement,
         Keeper.start() as keeper,
     ):
+        began = time.perf_counter()
         await Room(keeper).run(_tables(setup, confinement, clock, Path(folder)))
-        seconds, cpu = time.perf_counter() - clock.start, time.process_time() - clock.start_cpu
+        seconds, cpu = clock.end - clock.start, clock.end_cpu - clock.start_cpu
     assert clock.faults == 0, "a bot failed: nothing was measured"
     return {
         "decisions": clock.decisions,
         "hands": clock.hands,
         "seconds": seconds,
         "cpu_seconds": cpu,
+        "start_ms": (clock.start - began) * 1000,
         "us": seconds / clock.decisions * 1e6,
         "memory_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
         "marks": clock.marks,
