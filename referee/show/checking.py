@@ -16,7 +16,7 @@ from protocol.messages import PassRequest, PlayRequest, StartRequest
 from protocol.rules import Conditions
 from referee.show import interrupt, words
 from referee.show.output import console
-from referee.table.check.interview import Exchange, Wrong
+from referee.table.check.page import Exchange, Wrong
 from referee.table.check.steps import Report, Step
 from referee.table.check.steps import check as check_bot
 from referee.table.confine import describe

@@ -20,7 +20,7 @@ from protocol.presets import PRESETS, preset
 from protocol.rules import Rules, conditions_from
 from referee.game.events import Answered, Ask, Dealt, MatchRecord, SeatRecord
 from referee.game.match import Match
-from referee.table.check.diagnosis import last_error
+from referee.table.check.absence import last_error
 from referee.table.check.scenes import MOMENTS, SCENES
 from referee.table.check.steps import Report, Step, check, first_pass, plan, scenes
 from referee.table.roster import Bot

@@ -22,8 +22,9 @@ from referee.game.events import MatchRecord, SeatRecord
 from referee.game.match import Match
 from referee.game.rulebook import rulebook
 from referee.table.check import scenes
-from referee.table.check.diagnosis import Diagnosis, answer_in
-from referee.table.check.interview import LISTEN_S, Exchange, Interview, Page, Sitting, Wrong
+from referee.table.check.evidence import Diagnosis, answer_in
+from referee.table.check.interview import LISTEN_S, Interview
+from referee.table.check.page import Exchange, Page, Sitting, Wrong
 from referee.table.check.scenes import MOMENTS, SCENES, MomentName, SceneName
 from referee.table.check.vitals import computes, family, vitals
 from referee.table.confine import Confinement
