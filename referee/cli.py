@@ -68,8 +68,8 @@ def _limit_option(name: str, field: str, default: int, help_: str) -> Callable[.
     )
 
 
-def condition_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Time, faults and confinement, for every command that starts bots."""
+def bot_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Time, confinement and limits, for every command that starts a bot."""
     for option in reversed(
         (
             click.option(
@@ -97,6 +97,28 @@ def condition_options(command: Callable[..., Any]) -> Callable[..., Any]:
                 help="Spare time for a match.",
             ),
             click.option(
+                "--sandbox",
+                type=click.Choice(["auto", "none", "bwrap"]),
+                default="auto",
+                show_default=True,
+                help="Confinement.",
+            ),
+            _limit_option("--memory", "memory_mb", 1024, "Memory of a bot, in MB"),
+            _limit_option("--scratch", "scratch_mb", 256, "Size of its scratch directory, in MB"),
+            _limit_option("--file-size", "file_mb", 128, "Size of a file that it writes, in MB"),
+            _limit_option("--processes", "processes", 256, "Its processes and threads"),
+            _limit_option("--open-files", "open_files", 256, "Its open files"),
+        )
+    ):
+        command = option(command)
+    return command
+
+
+def condition_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """These, and what a match makes of them, for every command that plays matches."""
+    for option in reversed(
+        (
+            click.option(
                 "--on-fault",
                 type=click.Choice(["retire", "substitute", "hand", "match"]),
                 default="retire",
@@ -111,27 +133,15 @@ def condition_options(command: Callable[..., Any]) -> Callable[..., Any]:
                 help="Faults that are forgiven first.",
             ),
             click.option(
-                "--sandbox",
-                type=click.Choice(["auto", "none", "bwrap"]),
-                default="auto",
-                show_default=True,
-                help="Confinement.",
-            ),
-            click.option(
                 "--anonymous/--no-anonymous",
                 default=False,
                 help="Tell the bots who the others are, or do not (the default in tournaments).",
             ),
             click.option("--freeze", is_flag=True, help="Stop each bot while it is not its turn."),
-            _limit_option("--memory", "memory_mb", 1024, "Memory of a bot, in MB"),
-            _limit_option("--scratch", "scratch_mb", 256, "Size of its scratch directory, in MB"),
-            _limit_option("--file-size", "file_mb", 128, "Size of a file that it writes, in MB"),
-            _limit_option("--processes", "processes", 256, "Its processes and threads"),
-            _limit_option("--open-files", "open_files", 256, "Its open files"),
         )
     ):
         command = option(command)
-    return command
+    return bot_options(command)
 
 
 @cli.command()
@@ -228,7 +238,7 @@ def rules(name: str | None, changes: tuple[str, ...], as_json: bool) -> None:
 @cli.command()
 @click.argument("bot", metavar="BOT")
 @rules_options
-@condition_options
+@bot_options
 @click.option("--verbose", "-v", is_flag=True, help="Show every line that is sent and that comes, whole.")
 def check(bot: str, rules_name: str, changes: tuple[str, ...], verbose: bool, **conditions: Any) -> None:
     """Play scripted situations with one BOT.
