@@ -21,7 +21,8 @@ from rich.text import Text
 from protocol.rules import Conditions
 from referee.errors import ArenaError
 from referee.show.output import console
-from referee.show.standings import interval, tell
+from referee.show.sentences import interval
+from referee.show.standings import tell
 from referee.table import confine
 from referee.table.roster import BUNDLED
 from referee.table.settings import read_rules

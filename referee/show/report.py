@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from referee.errors import ArenaError
-from referee.show.standings import feeders, interval, words_of
+from referee.show.sentences import feeders, interval, words_of
 from referee.tournament.findings import MODEL, Findings
 from referee.tournament.standings import Standing
 

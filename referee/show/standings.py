@@ -16,11 +16,11 @@ from rich.text import Text
 
 from referee.errors import ArenaError
 from referee.show.output import console, tell_program
+from referee.show.sentences import SIGNIFICANT, feeders, interval, words_of
 from referee.tournament.findings import MODEL, Findings, gather
-from referee.tournament.standings import Adjacent, Standing
+from referee.tournament.standings import Standing
 from referee.tournament.store import Store
 
-SIGNIFICANT = 0.05
 _FEEDS_SHOWN = 5
 _GAP: Final = 2
 """Spaces behind each column, and before each table."""
@@ -145,42 +145,6 @@ def _columns(findings: Findings) -> dict[str, list[str]]:
 def _width(columns: dict[str, list[str]]) -> int:
     """What a table of these columns takes, with the space before it."""
     return _GAP + sum(max(map(cell_len, (name, *cells))) + _GAP for name, cells in columns.items())
-
-
-def interval(bounds: tuple[float, float] | None) -> str:
-    """A 95% interval in words."""
-    return f"{bounds[0]:+.2f} to {bounds[1]:+.2f}" if bounds else "unknown"
-
-
-def words_of(pair: Adjacent) -> str:
-    """What is known of the order of two neighbours."""
-    verdict = "significant" if pair.p < SIGNIFICANT else "may be chance"
-    chance = f"p = {pair.p:.2g}" if pair.p >= 1e-4 else "p < 0.0001"
-    return (
-        f"{pair.better} above {pair.worse} by {pair.difference:.3f} a hand ({interval(pair.ci95)}), "
-        f"{chance}: {verdict}"
-    )
-
-
-def feeders(findings: Findings) -> list[str]:
-    """A line for each pair where more is given than chance explains, the worst first.
-
-    The chance of a line where there is nothing is 5% for all pairs together.
-    """
-    found: list[tuple[float, str]] = []
-    pairs = [(giver, taker) for giver in findings.labels for taker in findings.labels if giver != taker]
-    for giver, taker in pairs:
-        feeding = findings.feeding(giver, taker)
-        excess = feeding.excess if feeding else None
-        if feeding and excess and excess.value > 0 and excess.p * len(pairs) < SIGNIFICANT:
-            found.append(
-                (
-                    -excess.value,
-                    f"{giver} gives {taker} {feeding.given.value:.2f} a hand, {excess.value:+.2f} more "
-                    f"than expected ({interval(excess.interval())})",
-                )
-            )
-    return [line for _, line in sorted(found)]
 
 
 def _crosstables(findings: Findings, width: int) -> list[Table]:

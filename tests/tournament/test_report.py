@@ -21,7 +21,8 @@ from rich.table import Table
 
 from referee.cli import cli
 from referee.show import report as page
-from referee.show.standings import _crosstables, interval, table_of
+from referee.show.sentences import interval
+from referee.show.standings import _crosstables, table_of
 from referee.tournament.findings import Findings, gather
 from referee.tournament.plan import Plan
 from referee.tournament.store import Store
