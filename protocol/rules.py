@@ -4,6 +4,7 @@ What a rule means at the table is `spec/rules.md`; the numbers in brackets are i
 rule sets that people play.
 """
 
+import json
 from collections.abc import Mapping
 from difflib import get_close_matches
 from functools import cache
@@ -115,23 +116,25 @@ class Conditions(Clock, frozen=True, kw_only=True):
         return Clock(turn_ms=self.turn_ms, start_ms=self.start_ms, bank_ms=self.bank_ms)
 
 
-_RULE_RANGES: Final[dict[str, tuple[int, int | None]]] = {
+_MOST: Final = 1_000_000_000
+"""More than anybody wants, and a whole number in every language that a bot may be written in."""
+_RULE_RANGES: Final[dict[str, tuple[int, int]]] = {
     "queen_points": (0, 50),
     "king_points": (0, 50),
     "ace_points": (0, 50),
-    "target": (1, None),
-    "max_hands": (1, None),
+    "target": (1, _MOST),
+    "max_hands": (1, _MOST),
 }
-_CONDITION_RANGES: Final[dict[str, tuple[int, int | None]]] = {
-    "turn_ms": (1, None),
-    "start_ms": (1, None),
-    "bank_ms": (0, None),
-    "strikes": (0, None),
-    "memory_mb": (0, None),
-    "scratch_mb": (0, None),
-    "file_mb": (0, None),
-    "processes": (0, None),
-    "open_files": (0, None),
+_CONDITION_RANGES: Final[dict[str, tuple[int, int]]] = {
+    "turn_ms": (1, _MOST),
+    "start_ms": (1, _MOST),
+    "bank_ms": (0, _MOST),
+    "strikes": (0, _MOST),
+    "memory_mb": (0, _MOST),
+    "scratch_mb": (0, _MOST),
+    "file_mb": (0, _MOST),
+    "processes": (0, _MOST),
+    "open_files": (0, _MOST),
 }
 
 
@@ -155,9 +158,8 @@ def allowed(record: type[Struct], name: str) -> str:
     low_high = (_RULE_RANGES | _CONDITION_RANGES).get(name)
     if low_high is None:
         return _words_of(_kinds(record)[name])
-    low, high = low_high
-    words = f"a whole number from {low} up" if high is None else f"a whole number from {low} to {high}"
-    return words + (" or null" if type(None) in get_args(_kinds(record)[name]) else "")
+    words = "a whole number from {:,} to {:,}".format(*low_high)
+    return words + (", or null" if type(None) in get_args(_kinds(record)[name]) else "")
 
 
 @cache
@@ -180,23 +182,36 @@ def _check_names(fields: Mapping[str, Any], record: type[Struct], what: str) -> 
     known = record.__struct_fields__
     for name in fields:
         if name not in known:
-            close = get_close_matches(name, known, 1)
+            close = get_close_matches(str(name), known, 1)
             hint = f"did you mean {close[0]}?" if close else f"there are: {', '.join(known)}."
             raise RulesError(f"There is no {what} {name!r}; {hint}")
 
 
-def _check_fields(record: Struct, ranges: Mapping[str, tuple[int, int | None]], what: str) -> None:
+def _check_fields(record: Struct, ranges: Mapping[str, tuple[int, int]], what: str) -> None:
     for name, kind in _kinds(type(record)).items():
         value = getattr(record, name)
-        try:
-            msgspec.convert(value, kind, strict=True)
-            low, high = ranges.get(name, (None, None))
-            fits = value is None or ((low is None or value >= low) and (high is None or value <= high))
-        except msgspec.ValidationError:
-            fits = False
-        if not fits:
-            shown = msgspec.json.encode(value, enc_hook=repr).decode()
-            raise RulesError(f"The {what} {name} is {shown}; it must be {allowed(type(record), name)}.")
+        if not _fits(value, kind, ranges.get(name)):
+            must = allowed(type(record), name)
+            raise RulesError(f"The {what} {name} is {_shown(value)}; it must be {must}.")
+
+
+def _fits(value: object, kind: object, low_high: tuple[int, int] | None) -> bool:
+    """Whether a value is of this kind, just so: a set is no list, and 100.0 no whole number."""
+    try:
+        if type(msgspec.convert(value, kind, strict=True)) is not type(value):
+            return False
+    except msgspec.ValidationError:
+        return False
+    return low_high is None or value is None or low_high[0] <= value <= low_high[1]  # type: ignore[operator]
+
+
+def _shown(value: object) -> str:
+    """A value as JSON, or as near to it as it comes, at most 60 characters of it."""
+    try:
+        text = json.dumps(value, default=repr)
+    except (ValueError, TypeError, RecursionError):  # of thousands of digits or of levels
+        text = f"a {type(value).__name__} that is too long to show"
+    return text if len(text) <= 60 else text[:59] + "…"
 
 
 def _check_together(rules: Rules) -> None:
@@ -213,7 +228,7 @@ def _check_together(rules: Rules) -> None:
     if cards % rules.players:
         raise RulesError(
             f"The rule removed leaves {cards} cards, which {rules.players} players cannot share evenly; "
-            f"remove {52 % rules.players} cards, or {52 % rules.players + rules.players}, and so on."
+            f"remove {_some_cards(52 % rules.players)}, or {52 % rules.players + rules.players}, and so on."
         )
     hand_size = cards // rules.players
     if hand_size < rules.pass_count:
@@ -237,10 +252,14 @@ def _check_together(rules: Rules) -> None:
         ("ten_clubs_doubles", "TC", not rules.ten_clubs_doubles),
     ):
         if card in removed and not is_off:
-            value = msgspec.json.encode(getattr(rules, field)).decode()
+            value = _shown(getattr(rules, field))
             raise RulesError(f"The rule {field} is {value}, but removed takes {card} out of the deck.")
     if rules.target is None and rules.max_hands is None:
         raise RulesError("The rules target and max_hands are both null: the match would never end; set one.")
+
+
+def _some_cards(count: int) -> str:
+    return {0: "none", 1: "1 card"}.get(count, f"{count} cards")
 
 
 def _tupled(value: object) -> Any:

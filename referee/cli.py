@@ -8,15 +8,12 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import Any, NoReturn
 
 import click
 
 from referee import __version__
 from referee.errors import ArenaError
-
-if TYPE_CHECKING:
-    pass
 
 
 class _Duration(click.ParamType[int]):
@@ -206,7 +203,10 @@ def run(
 )
 @click.option("--hand", type=click.IntRange(1), help="Tell only this hand.")
 @click.option(
-    "--as", "view", metavar="SEAT|spectator", help="Tell only what this seat, or nobody's seat, could see."
+    "--as",
+    "view",
+    metavar="SEAT|spectator",
+    help="Tell only what this seat, or who watches the table, could see.",
 )
 @click.option("--step", is_flag=True, help="Wait for a key after each line.")
 def replay(log: Path, verify: bool, hand: int | None, view: str | None, step: bool) -> None:
@@ -346,6 +346,15 @@ def standings(
         page.standings(folder, as_json=as_json, as_csv=as_csv, html=html)
 
 
+def _check_text(words: list[str]) -> None:
+    """Refuse arguments that are not text: logs and results, which are JSON, could not hold them."""
+    for word in words:
+        try:
+            word.encode()
+        except UnicodeEncodeError:
+            raise ArenaError(f"The argument {word!r} is not UTF-8; rename what it names.") from None
+
+
 def main() -> NoReturn:
     """The console script: ArenaError becomes one sentence and status 1, wrong usage status 2."""
     from referee.show.output import complain, finish, prepare
@@ -353,6 +362,7 @@ def main() -> NoReturn:
     prepare()
     status = 1
     try:
+        _check_text(sys.argv[1:])
         status = cli.main(standalone_mode=False) or 0
     except click.UsageError as error:
         error.show()

@@ -5,7 +5,8 @@ Inputs are `Dealt`, `Answered` and `Failed`.  Effects are `Record` (a line of th
 type.  [match log 2]
 """
 
-from typing import Literal, TypeAlias
+import re
+from typing import Final, Literal, TypeAlias
 
 from msgspec import Struct, field
 
@@ -29,6 +30,9 @@ RECOVERABLE: frozenset[FaultKind] = frozenset(
     {"timeout", "malformed", "wrong_id", "unasked", "illegal_pass", "illegal_play"}
 )
 """Faults after which the bot's process can go on; `strikes` forgives only these.  [protocol 6]"""
+
+LABEL: Final = re.compile(r"[A-Za-z0-9._-]{1,32}")
+"""What a bot may be called by the organiser: safe to show anywhere, and in file names.  [protocol 4.1]"""
 
 Then: TypeAlias = Literal["retire", "substitute", "hand", "match", "void"]
 Reason: TypeAlias = Literal["target", "max_hands", "one_left", "fault", "void"]

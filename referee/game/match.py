@@ -70,8 +70,10 @@ class Match:
         self.table = table
         self.book = rulebook(header.rules)
         seats = self.book.seats
-        if [seat.seat for seat in header.seats] != list(range(seats)):
+        if len(header.seats) != seats:
             raise ValueError(f"the rules seat {seats} players, but the header has {len(header.seats)} seats")
+        if [seat.seat for seat in header.seats] != list(range(seats)):
+            raise ValueError(f"its seats must be numbered from 0 to {seats - 1}, in this order")
         anonymous = header.conditions.anonymous
         self.players = tuple(f"seat-{seat.seat}" if anonymous else seat.name for seat in header.seats)
         self.scores = (0,) * seats
@@ -79,6 +81,7 @@ class Match:
         self.end: MatchOverRecord | None = None
 
         self.hand_number = 0
+        self.hands_over = 0
         self.dealer = 0
         self.direction = self.book.direction(1, header.first_hand)
         self.dealt: tuple[CardSet, ...] = ()
@@ -407,6 +410,7 @@ class Match:
     # --- ends --------------------------------------------------------------------------------------------
 
     def _end_hand(self, points: tuple[int, ...], moon: int | None, out: list[Effect]) -> None:
+        self.hands_over += 1
         self.scores = tuple(total + more for total, more in zip(self.scores, points, strict=True))
         out.append(Record(HandOverRecord(self.hand_number, points, self.scores, moon)))
         self._tell(self.sound, views.hand_over(self, points, moon), out)

@@ -248,7 +248,7 @@ def _decode(row: bytes) -> LogRecord:
 
 class _Version(Struct):
     type: str = ""
-    log: int = 0
+    log: object = None
 
 
 def _check_version(path: Path, row: bytes) -> None:
@@ -261,7 +261,9 @@ def _check_version(path: Path, row: bytes) -> None:
         raise LogError(
             f"{path} is no match log: its first line is of type {first.type or 'none'!r}, not match."
         )
-    if first.log != LOG_VERSION:
+    if first.log is None:
+        raise LogError(f"{path} is no match log: its first line lacks the field log.")
+    if first.log != LOG_VERSION or isinstance(first.log, float | bool):
         raise LogError(
             f"{path} is a match log of version {first.log}; this arena reads version {LOG_VERSION}. "
             "Read it with the arena that wrote it (the field arena of its first line)."

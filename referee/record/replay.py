@@ -13,6 +13,7 @@ from protocol.cards import CardName, set_of
 from protocol.messages import Pass, Play, Ready
 from referee.game.deal import deal
 from referee.game.events import (
+    LABEL,
     Answered,
     DealRecord,
     Dealt,
@@ -21,6 +22,7 @@ from referee.game.events import (
     Failed,
     FaultRecord,
     Input,
+    MatchRecord,
     PassRecord,
     PlayRecord,
     Record,
@@ -54,11 +56,25 @@ class _Fold:
         self.check_deals = check_deals
         self.lines = deque(line for line in log.lines if not isinstance(line.record, Remark))
         self.owed: deque[Event] = deque()
+        self._check_header(log.header)
         blank = tuple(replace(seat, says="") for seat in log.header.seats)
         try:
             self.match = Match(replace(log.header, seats=blank))
         except ValueError as error:
             raise self._error(1, str(error)) from None
+
+    def _check_header(self, header: MatchRecord) -> None:
+        """What the machine does not ask of a header."""
+        labels = [seat.name for seat in header.seats]
+        for label in labels:
+            if not LABEL.fullmatch(label):
+                raise self._error(
+                    1, f"{label!r} is no label: 1 to 32 letters, digits, dots, dashes and underscores"
+                )
+            if labels.count(label) > 1:
+                raise self._error(1, f"two seats have the label {label}")
+        if header.first_hand < 1:
+            raise self._error(1, f"first_hand is {header.first_hand}; hands are counted from 1")
 
     def run(self) -> Replayed:
         self.match.begin()

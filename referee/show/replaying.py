@@ -14,7 +14,7 @@ from referee.show import words
 from referee.show.output import console
 from referee.show.story import tell as story
 from referee.show.story import view_of
-from referee.show.terminal import seating
+from referee.show.terminal import seating, seating_seen
 
 
 def verify(path: Path) -> None:
@@ -44,9 +44,13 @@ def tell(path: Path, *, hand: int | None, view: str | None, step: bool) -> None:
     log = read_log(path)
     replayed = replay(log, check_deals=False)
     people = console()
+    seen = view_of(log.header, view)
+    players = replayed.match.players
     if hand is None:
-        people.print(seating(log.header, people.width))
-    for line in story(log, view_of(log.header, view), hand):
+        header = log.header
+        whole = seen == "all"
+        people.print(seating(header, people.width) if whole else seating_seen(header, players))
+    for line in story(log, players, seen, hand):
         people.print(line)
         if step and sys.stdin.isatty():
             click.pause("")

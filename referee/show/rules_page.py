@@ -18,12 +18,12 @@ def show(name: str | None, changes: Sequence[str], *, as_json: bool) -> None:
     change that cannot be.
     """
     if as_json:
-        rules = read_rules(name or "standard", changes)
+        rules = read_rules("standard" if name is None else name, changes)
         tell_program(msgspec.json.format(msgspec.json.encode(rules), indent=1) + b"\n")
     elif name is None and not changes:
         _list()
     else:
-        _tell(name or "standard", changes)
+        _tell("standard" if name is None else name, changes)
 
 
 def _list() -> None:
@@ -42,6 +42,8 @@ def _tell(name: str, changes: Sequence[str]) -> None:
     people = console()
     title = f"{name} with {', '.join(changes)}" if changes else name
     people.print(Text(f"Hearts by the rules {title}", style="bold"))
+    if description := dict(preset_lines()).get(name):
+        people.print(Text(f"{description[0].upper()}{description[1:]}.", style="italic"))
     people.print(Text("* differs from the standard game", style="dim"))
     section = ""
     for line in lines:

@@ -130,7 +130,9 @@ def _first_trick(rules: Rules) -> str:
     if rules.first_trick == "free":
         return "On the first trick any card may be discarded, those that cost points too."
     barred = "On the first trick no card that costs points may be discarded, unless there is no other to play"
-    return barred + ("; then it must be a heart." if rules.first_trick == "strict_heart" else ".")
+    return barred + (
+        "; then it must be a heart if you have one." if rules.first_trick == "strict_heart" else "."
+    )
 
 
 def _must_break(rules: Rules) -> str:
@@ -222,11 +224,9 @@ def _sun(rules: Rules) -> str:
 
 
 def _jack_points(rules: Rules) -> str:
-    return (
-        "Whoever takes the bonus card has 10 points taken off."
-        if rules.jack_points
-        else "There is no bonus card."
-    )
+    if rules.jack_points:
+        return "Whoever takes the bonus card has 10 points taken off."
+    return "No card takes points off."
 
 
 def _jack_card(rules: Rules) -> str:
@@ -241,7 +241,8 @@ def _moon_needs_jack(rules: Rules) -> str:
 
 def _no_trick_bonus(rules: Rules) -> str:
     if rules.no_trick_bonus:
-        return "Whoever takes no trick has 5 points taken off, except in a hand with a moon."
+        bonus = "Whoever takes no trick has 5 points taken off"
+        return f"{bonus}, except in a hand with a moon." if rules.moon != "off" else f"{bonus}."
     return "Taking no trick earns nothing more."
 
 

@@ -5,7 +5,7 @@ What a seat saw is chosen by naming it: its own cards and passes, and what happe
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Literal, TypeAlias
 
 from rich.text import Text
@@ -49,11 +49,13 @@ def view_of(header: MatchRecord, word: str | None) -> View:
     )
 
 
-def tell(log: LogFile, view: View = "all", only_hand: int | None = None) -> Iterator[Text]:
+def tell(
+    log: LogFile, players: Sequence[str], view: View = "all", only_hand: int | None = None
+) -> Iterator[Text]:
     """The lines of the story, one by one.  The log must have been replayed: what does not follow is not told
-    well.
+    well.  `players` are the names by which the seats know each other; who sees all sees the labels.
     """
-    teller = _Teller(log.header, view)
+    teller = _Teller(log.header, players, view)
     found = False
     for line in log.lines:
         record = line.record
@@ -69,11 +71,11 @@ def tell(log: LogFile, view: View = "all", only_hand: int | None = None) -> Iter
 
 
 class _Teller:
-    def __init__(self, header: MatchRecord, view: View) -> None:
+    def __init__(self, header: MatchRecord, players: Sequence[str], view: View) -> None:
         self.header = header
         self.view = view
         self.book: Rulebook = rulebook(header.rules)
-        self.names = [seat.name for seat in header.seats]
+        self.names = [seat.name for seat in header.seats] if view == "all" else list(players)
         self.width = max(map(len, self.names))
         self.deal: DealRecord | None = None
         self.passes: dict[int, PassRecord] = {}
@@ -89,8 +91,10 @@ class _Teller:
                 yield from self._pass(record)
             case PlayRecord():
                 yield from self._play(record)
-            case FaultRecord():
+            case FaultRecord() if self._hears_of(record.seat):
                 yield self._fault(record)
+            case FaultRecord():
+                pass
             case HandOverRecord():
                 yield from self._hand_over(record)
             case MatchOverRecord():
@@ -102,6 +106,10 @@ class _Teller:
 
     def _sees(self, seat: int) -> bool:
         return self.view in ("all", seat)
+
+    def _hears_of(self, seat: int) -> bool:
+        """Whether this seat's faults are told, and that the caretaker acts for it: to none of its rivals."""
+        return self.view in ("all", "spectator", seat)
 
     def _deal(self, record: DealRecord) -> Iterator[Text]:
         self.deal, self.passes, self.hand = record, {}, None
@@ -151,7 +159,7 @@ class _Teller:
         assert hand
         before = list(hand.taken)
         hand.play(CARD[record.card])
-        if record.by:
+        if record.by and self._hears_of(record.seat):
             self.by_referee.add(record.seat)
         if record.note and self._sees(record.seat):
             self.notes.append((self.names[record.seat], record.note))

@@ -135,9 +135,28 @@ def seating(header: MatchRecord, width: int, sandbox: str = "") -> RenderableTyp
 
     A command takes what is left of the width.
     """
+    return Group(
+        _conditions_line(header, sandbox), Padding(_seats(header, width), (0, 0, 1, 2), expand=False)
+    )
+
+
+def seating_seen(header: MatchRecord, players: Sequence[str]) -> RenderableType:
+    """The same as the seats are told it: by which names they know each other, and the rules."""
+    table = _seat_table()
+    for seat, name in enumerate(players):
+        table.add_row(str(seat), Text(name))
+    return Group(_conditions_line(header), Padding(table, (0, 0, 1, 2), expand=False))
+
+
+def _seat_table() -> Table:
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
     table.add_column("seat", justify="right", style="dim", no_wrap=True)
     table.add_column("name", style="bold", no_wrap=True)
+    return table
+
+
+def _seats(header: MatchRecord, width: int) -> Table:
+    table = _seat_table()
     table.add_column("says of itself", overflow="fold")
     says = [words.harmless(seat.says) or "(nothing yet)" for seat in header.seats]
     longest = (max(len(seat.name) for seat in header.seats), max(map(cell_len, says)))
@@ -148,16 +167,19 @@ def seating(header: MatchRecord, width: int, sandbox: str = "") -> RenderableTyp
     for seat, said in zip(header.seats, says, strict=True):
         row = (str(seat.seat), Text(seat.name), Text(said), Text(words.command(seat.command)))
         table.add_row(*(row if shows_command else row[:-1]))
+    return table
+
+
+def _conditions_line(header: MatchRecord, sandbox: str = "") -> Text:
     rules = header.rules
     until = f"to {rules.target}" if rules.target else f"{rules.max_hands} hands"
     if rules.target is None and rules.max_hands == 1:
         until = "one hand"
     turn = f"{header.conditions.turn_ms / 1000:g} s a turn"
-    line = Text(
+    return Text(
         f"Hearts for {rules.players}, {until}, {turn}, sandbox {sandbox or header.conditions.sandbox}",
         style="bold",
     )
-    return Group(line, Padding(table, (0, 0, 1, 2), expand=False))
 
 
 def fault_line(event: FaultRecord, name: str) -> Text:

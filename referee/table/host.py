@@ -57,6 +57,7 @@ class Hosted(Struct):
     header: MatchRecord
     end: MatchOverRecord
     hands: int
+    """How many hands came to their end."""
     faults: list[FaultRecord]
     log: Path
     stderr: dict[str, bytes]
@@ -177,7 +178,7 @@ async def _play(
         used = tuple(_used(room, seat.name, thought_us[seat.seat]) for seat in match.header.seats)
         log.write(UsedRecord(used))
     assert match.end is not None
-    return Hosted(match.header, match.end, match.hand_number, faults, log.path, stderr, used)
+    return Hosted(match.header, match.end, match.hands_over, faults, log.path, stderr, used)
 
 
 def _used(room: Room, name: str, thought_us: int) -> Used:

@@ -11,7 +11,6 @@ import re
 import shlex
 import shutil
 import sys
-import tomllib
 from collections.abc import Callable, Sequence
 from difflib import get_close_matches
 from hashlib import sha256
@@ -23,7 +22,9 @@ from msgspec import Struct
 
 from protocol.rules import Sandbox
 from referee.errors import ArenaError, why
+from referee.game.events import LABEL
 from referee.table import building
+from referee.table.settings import toml_from
 
 BUNDLED: Final = {"random": "random_bot", "duck": "duck", "heuristic": "heuristic"}
 """The bots that come with the arena, and their modules in `example_bots`."""
@@ -42,7 +43,6 @@ _INTERPRETERS: Final = {
     ".jar": ("java", "-jar"),
 }
 _IN_TOML: Final = {"name": "my-bot", "run": "./bot --fast", "build": "cc -O2 -o bot bot.c"}
-_LABEL: Final = re.compile(r"[A-Za-z0-9._-]{1,32}")
 _NAMED: Final = re.compile(r"([A-Za-z0-9._-]{1,32})=(.+)", re.DOTALL)
 _BUILD_OUTPUT_SHOWN: Final = 4000
 
@@ -158,7 +158,7 @@ def _from_directory(folder: Path, say: Callable[[str], None], sandbox: Sandbox) 
 
 def _read_toml(path: Path) -> BotToml:
     try:
-        fields = tomllib.loads(path.read_text("utf-8"))
+        fields = toml_from(path.read_bytes())
     except FileNotFoundError:
         raise ArenaError(
             f"The directory {path.parent} has no bot.toml; "
@@ -166,7 +166,7 @@ def _read_toml(path: Path) -> BotToml:
         ) from None
     except OSError as error:
         raise ArenaError(f"Cannot read {path}: {why(error)}.") from None
-    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+    except ValueError as error:
         raise ArenaError(f"{path} is not TOML: {error}.") from None
     for field in BotToml.__struct_fields__:
         if field not in fields and field != "build":
@@ -176,7 +176,7 @@ def _read_toml(path: Path) -> BotToml:
     for field in fields:
         if field not in BotToml.__struct_fields__:
             raise ArenaError(f"{path}: {field!r} means nothing; there are name, run and build.")
-    if not _LABEL.fullmatch(fields["name"]):
+    if not LABEL.fullmatch(fields["name"]):
         raise ArenaError(
             f"{path}: the name {fields['name']!r} must be 1 to 32 letters, digits, dots, dashes or "
             "underscores."

@@ -30,11 +30,14 @@ def read_rules(name: str = "standard", changes: Iterable[str] = ()) -> Rules:
     try:
         if name in PRESETS or not (name.endswith(".toml") or os.path.isfile(name)):  # noqa: PTH113
             return preset(name, fields)
-        toml = _read_toml(Path(name))
-        base = toml.pop("preset", "standard")
-        return preset(str(base), {key: _plain(value) for key, value in toml.items()} | fields)
     except RulesError as error:
         raise ArenaError(str(error)) from None
+    toml = _read_toml(Path(name))
+    base = str(toml.pop("preset", "standard"))
+    try:
+        return preset(base, {key: _plain(value) for key, value in toml.items()} | fields)
+    except RulesError as error:
+        raise ArenaError(f"With {name}: {error}") from None
 
 
 def make_conditions(fields: Mapping[str, Any]) -> Conditions:
@@ -62,7 +65,10 @@ def _changes(words: Iterable[str]) -> dict[str, Any]:
         key, equals, value = word.partition("=")
         if not equals:
             raise ArenaError(f"--set {word} must be written KEY=VALUE, for example --set jack_points=-10.")
-        fields[key.strip()] = _value(key.strip(), value.strip())
+        key = key.strip()
+        if key in fields:
+            raise ArenaError(f"--set {key} is given twice; leave one out.")
+        fields[key] = _value(key, value.strip())
     return fields
 
 
@@ -83,10 +89,21 @@ def _plain(value: Any) -> Any:
     return None if value in ("none", "null") else value
 
 
+def toml_from(text: bytes) -> dict[str, Any]:
+    """What a TOML file holds.  Raises ValueError with what is wrong, whatever that is."""
+    try:
+        return tomllib.loads(text.decode("utf-8-sig"))
+    except RecursionError:
+        raise ValueError("it is nested too deep") from None
+
+
 def _read_toml(path: Path) -> dict[str, Any]:
     try:
-        return tomllib.loads(path.read_text("utf-8"))
+        return toml_from(path.read_bytes())
     except OSError as error:
         raise ArenaError(f"Cannot read the rules {path}: {error.strerror}.") from None
-    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise ArenaError(f"The rules {path} are not TOML: {error}.") from None
+    except ValueError as error:
+        raise ArenaError(
+            f'The rules {path} are not TOML: {error}.  Words stand in quotes, as in moon = "off" or '
+            'target = "none"; true and false stand without, in small letters.'
+        ) from None

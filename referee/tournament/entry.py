@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 import secrets
 import shlex
-import tomllib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -19,8 +18,10 @@ from msgspec import Struct
 from msgspec.structs import asdict, replace
 
 from referee.errors import ArenaError
+from referee.game.events import LABEL
 from referee.table.roster import BUNDLED, Bot, find_bot, uniquely_named
-from referee.tournament.plan import LABEL, Entrant, Plan, PlanError, changes, plan_from
+from referee.table.settings import toml_from
+from referee.tournament.plan import Entrant, Plan, PlanError, changes, plan_from
 
 
 class Wanted(Struct, frozen=True, kw_only=True):
@@ -83,10 +84,10 @@ def _fields(stored: Plan | None, wanted: Wanted) -> dict[str, Any]:
 
 def _read(path: Path) -> dict[str, Any]:
     try:
-        return tomllib.loads(path.read_text("utf-8"))
+        return toml_from(path.read_bytes())
     except OSError as error:
         raise PlanError(f"Cannot read the plan {path}: {error.strerror}.") from None
-    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+    except ValueError as error:
         raise PlanError(f"The plan {path} is not TOML: {error}.") from None
 
 

@@ -1,7 +1,5 @@
 """What a tournament is to be: a plan, checked when it is made, read from TOML and written to it."""
 
-import re
-import tomllib
 from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
 from typing import Any, Final, Literal, TypeAlias, get_args
@@ -13,10 +11,11 @@ from msgspec.structs import asdict, replace
 from protocol.presets import preset
 from protocol.rules import Conditions, Rules, RulesError, conditions_from
 from referee.errors import ArenaError
+from referee.game.events import LABEL
+from referee.table.settings import toml_from
 
 Format: TypeAlias = Literal["duplicate", "match", "gauntlet"]
 
-LABEL: Final = re.compile(r"[A-Za-z0-9._-]{1,32}")
 NEVER: Final = "none"
 """How a rule that is null is written in TOML, which has no null."""
 
@@ -136,9 +135,10 @@ def plan_fields(plan: Plan) -> dict[str, Any]:
 def plan_from_toml(text: str) -> Plan:
     """The plan that a TOML file holds.  Raises PlanError, also for a file that is not TOML."""
     try:
-        return plan_from(tomllib.loads(text))
-    except tomllib.TOMLDecodeError as error:
+        fields = toml_from(text.encode())
+    except ValueError as error:
         raise PlanError(f"The plan is not TOML: {error}.") from None
+    return plan_from(fields)
 
 
 def plan_to_toml(plan: Plan) -> str:
