@@ -25,7 +25,7 @@ _MUST_BE: Final = {
     "id": "a whole number such as 7",
     "name": f"text of at most {MAX_NAME} characters",
     "version": f"text of at most {MAX_NAME} characters",
-    "tables": "a whole number from 1 up",
+    "tables": "a whole number from 1 up to 2^53 - 1",
     "watch": "true or false",
     "protocol": "a whole number such as 1",
     "cards": 'a list of cards such as ["2C","TD","QS"]',

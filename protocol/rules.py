@@ -200,7 +200,7 @@ def _fits(value: object, kind: object, low_high: tuple[int, int] | None) -> bool
     try:
         if type(msgspec.convert(value, kind, strict=True)) is not type(value):
             return False
-    except msgspec.ValidationError:
+    except (msgspec.ValidationError, UnicodeEncodeError):  # the latter of half a character
         return False
     return low_high is None or value is None or low_high[0] <= value <= low_high[1]  # type: ignore[operator]
 
@@ -208,7 +208,7 @@ def _fits(value: object, kind: object, low_high: tuple[int, int] | None) -> bool
 def _shown(value: object) -> str:
     """A value as JSON, or as near to it as it comes, at most 60 characters of it."""
     try:
-        text = json.dumps(value, default=repr)
+        text = json.dumps(value, default=repr, separators=(",", ":"))
     except (ValueError, TypeError, RecursionError):  # of thousands of digits or of levels
         text = f"a {type(value).__name__} that is too long to show"
     return text if len(text) <= 60 else text[:59] + "…"

@@ -127,6 +127,14 @@ def _fixed(*words: str) -> Callable[[Cli], list[str]]:
     return lambda _: [*words]
 
 
+def _rules_file(text: str) -> Callable[[Cli], list[str]]:
+    def words(cli: Cli) -> list[str]:
+        (cli.folder / "house.toml").write_text(text)
+        return ["rules", "./house.toml"]
+
+    return words
+
+
 DUCKS = ("duck", "duck", "duck", "duck")
 VERSION_9 = {"change": lambda data: data.replace(b'"log":1', b'"log":9', 1)}
 LONG = "x" * 300
@@ -261,6 +269,28 @@ LONG = "x" * 300
             _fixed("replay", "x.jsonl", "--verify", "--as", "1"), 2, "--as has no effect", id="verify-as"
         ),
         pytest.param(_changed_log("replay --as 7", lambda data: data), 1, "7", id="replay-as-nobody"),
+        pytest.param(
+            _rules_file("target = 0"), 1, "With ./house.toml: The rule target is 0", id="rules-file"
+        ),
+        pytest.param(_rules_file("target = inf"), 1, "The rule target is Infinity", id="rules-infinity"),
+        pytest.param(
+            _rules_file("moon = off"), 1, 'Words stand in quotes, as in moon = "off"', id="bareword"
+        ),
+        pytest.param(_rules_file("target = null"), 1, 'target = "none"', id="rules-null"),
+        pytest.param(_rules_file("target = " + "9" * 5000), 1, "are not TOML: ", id="rules-huge-number"),
+        pytest.param(
+            _rules_file("removed = " + "[" * 3000 + "]" * 3000), 1, "it is nested too deep", id="rules-deep"
+        ),
+        pytest.param(_fixed("rules", ""), 1, "There is no rule set ''", id="rules-no-name"),
+        pytest.param(
+            _fixed("rules", "--set", "target=5", "--set", "target=6"),
+            1,
+            "--set target is given twice",
+            id="set-twice",
+        ),
+        pytest.param(_fixed("rules", "--set", "target=\udcff"), 1, "is not UTF-8", id="set-no-text"),
+        pytest.param(_fixed("run", *DUCKS, "--seed", "\udcff"), 1, "is not UTF-8", id="seed-no-text"),
+        pytest.param(_fixed("run", "x\udcff", *DUCKS[1:]), 1, "is not UTF-8", id="bot-no-text"),
         pytest.param(_fixed("fly"), 2, "No such command", id="no-such-command"),
         pytest.param(_fixed("run", "--fly"), 2, "No such option", id="no-such-option"),
     ],

@@ -45,12 +45,10 @@ def tell(path: Path, *, hand: int | None, view: str | None, step: bool) -> None:
     replayed = replay(log, check_deals=False)
     people = console()
     seen = view_of(log.header, view)
-    players = replayed.match.players
     if hand is None:
-        header = log.header
-        whole = seen == "all"
-        people.print(seating(header, people.width) if whole else seating_seen(header, players))
-    for line in story(log, players, seen, hand):
+        header, players = log.header, replayed.match.players
+        people.print(seating(header, people.width) if seen == "all" else seating_seen(header, players))
+    for line in story(log, seen, hand):
         people.print(line)
         if step and sys.stdin.isatty():
             click.pause("")

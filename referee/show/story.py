@@ -5,7 +5,7 @@ What a seat saw is chosen by naming it: its own cards and passes, and what happe
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Literal, TypeAlias
 
 from rich.text import Text
@@ -22,6 +22,7 @@ from referee.game.events import (
     PlayRecord,
 )
 from referee.game.hand import Hand
+from referee.game.match import Match
 from referee.game.rulebook import Rulebook, rulebook
 from referee.record.match_log import LogFile, ResumeRecord, UsedRecord
 from referee.show import words
@@ -49,13 +50,11 @@ def view_of(header: MatchRecord, word: str | None) -> View:
     )
 
 
-def tell(
-    log: LogFile, players: Sequence[str], view: View = "all", only_hand: int | None = None
-) -> Iterator[Text]:
+def tell(log: LogFile, view: View = "all", only_hand: int | None = None) -> Iterator[Text]:
     """The lines of the story, one by one.  The log must have been replayed: what does not follow is not told
-    well.  `players` are the names by which the seats know each other; who sees all sees the labels.
+    well.
     """
-    teller = _Teller(log.header, players, view)
+    teller = _Teller(log.header, view)
     found = False
     for line in log.lines:
         record = line.record
@@ -71,11 +70,11 @@ def tell(
 
 
 class _Teller:
-    def __init__(self, header: MatchRecord, players: Sequence[str], view: View) -> None:
+    def __init__(self, header: MatchRecord, view: View) -> None:
         self.header = header
         self.view = view
         self.book: Rulebook = rulebook(header.rules)
-        self.names = [seat.name for seat in header.seats] if view == "all" else list(players)
+        self.names = [seat.name for seat in header.seats] if view == "all" else Match(header).players
         self.width = max(map(len, self.names))
         self.deal: DealRecord | None = None
         self.passes: dict[int, PassRecord] = {}

@@ -189,7 +189,7 @@ def fault_line(event: FaultRecord, name: str) -> Text:
     text.append(name, style="bold")
     text.append(f" {words.fault(event)}", style="red")
     text.append(
-        f" ({where if event.hand else 'before the first deal'}). {words.consequence(event.then)}",
+        f" ({where if event.hand else 'before the first deal'}). {words.consequence(event)}",
         style="default",
     )
     return text

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import assert_never
 
 from protocol.rules import Direction
-from referee.game.events import FaultKind, FaultRecord, MatchOverRecord, Then
+from referee.game.events import RECOVERABLE, FaultKind, FaultRecord, MatchOverRecord
 
 SUIT_SIGNS = {"C": "♣", "D": "♦", "S": "♠", "H": "♥"}
 
@@ -53,6 +53,8 @@ def direction(word: Direction) -> str:
 
 def fault(record: FaultRecord) -> str:
     """What a bot did wrong, as the rest of a sentence that begins with its name."""
+    if record.kind == "exit" and record.detail:
+        return harmless(record.detail)
     return f"{_did(record.kind)}: {harmless(record.detail)}" if record.detail else _did(record.kind)
 
 
@@ -82,13 +84,14 @@ def _did(kind: FaultKind) -> str:
             assert_never(kind)
 
 
-def consequence(then: Then) -> str:
+def consequence(record: FaultRecord) -> str:
     """What a fault costs, as a sentence."""
-    match then:
+    match record.then:
         case "retire":
             return "It forfeits the match; a caretaker plays its cards."
         case "substitute":
-            return "A caretaker answers in its place; the bot stays."
+            stays = "the bot stays" if record.kind in RECOVERABLE else "the bot is started anew"
+            return f"A caretaker answers in its place; {stays}."
         case "hand":
             return "It takes all the points of the hand."
         case "match":
@@ -96,7 +99,7 @@ def consequence(then: Then) -> str:
         case "void":
             return "The match is void for the others."
         case _:
-            assert_never(then)
+            assert_never(record.then)
 
 
 def reason(end: MatchOverRecord, target: int | None) -> str:

@@ -716,13 +716,16 @@ def test_the_caretaker_goes_by_seed_hand_seat_and_trick(seed: str):
 
 def test_seats_must_be_those_of_the_rules():
     head = header(house())
-    for seats in (head.seats[:3], head.seats[::-1], (*head.seats, SeatRecord(seat=4, name="e"))):
+    count = "the rules seat 4 players, but the header has {} seats"
+    for seats, why in (
+        (head.seats[:3], count.format(3)),
+        ((*head.seats, SeatRecord(seat=4, name="e")), count.format(5)),
+        (head.seats[::-1], "its seats must be numbered from 0 to 3, in this order"),
+    ):
         wrong = type(head)(
             arena="", id="", started="", seed="", rules=head.rules, conditions=head.conditions, seats=seats
         )
-        with pytest.raises(
-            ValueError, match=f"^the rules seat 4 players, but the header has {len(seats)} seats$"
-        ):
+        with pytest.raises(ValueError, match=f"^{why}$"):
             Match(wrong)
 
 

@@ -227,7 +227,7 @@ BAD_LINES = [
     ),
     pytest.param(
         b'{"type":"ready","id":1,"name":"low","version":"1","tables":0}',
-        "tables is 0; it must be a whole number from 1 up",
+        "tables is 0; it must be a whole number from 1 up to 2^53 - 1",
         1,
         id="no-tables",
     ),

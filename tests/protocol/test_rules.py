@@ -1,5 +1,6 @@
 """Rule sets and conditions as data: what each field may be, what is refused and in which words; presets."""
 
+import json
 from typing import Any, get_args, get_type_hints
 
 import msgspec
@@ -90,8 +91,11 @@ REFUSED: dict[str, tuple[list[Any], str]] = {
     "moon_needs_jack": ([0, "JD", None], "true or false"),
     "sun": ([True, 2, None], "moon or double"),
     "no_trick_bonus": ([5, -4, False, None], "-5 or 0"),
-    "target": ([0, -1, 99.5, "100", True], "a whole number from 1 up or null"),
-    "max_hands": ([0, -1, 1.0, "1", True], "a whole number from 1 up or null"),
+    "target": (
+        [0, -1, 10**9 + 1, 99.5, 100.0, float("inf"), "100", True],
+        "a whole number from 1 to 1,000,000,000, or null",
+    ),
+    "max_hands": ([0, -1, 1.0, "1", True], "a whole number from 1 to 1,000,000,000, or null"),
     "tie": (["share", True, None], "extra_hands or shared"),
 }
 
@@ -119,7 +123,7 @@ def test_accepted(field: str, value: Any):
     ids=repr,
 )
 def test_refused(field: str, value: Any):
-    shown = msgspec.json.encode(value).decode()
+    shown = json.dumps(value, separators=(",", ":"))
     with pytest.raises(RulesError) as refusal:
         rules_from({field: value})
     assert str(refusal.value) == f"The rule {field} is {shown}; it must be {REFUSED[field][1]}."
@@ -127,9 +131,33 @@ def test_refused(field: str, value: Any):
         Rules(**{field: value})
 
 
-def test_a_value_that_json_does_not_know_is_shown_all_the_same():
-    with pytest.raises(RulesError, match=r'The rule target is "<object object at 0x\w+>"; it must be'):
-        rules_from({"target": object()})
+def nested(levels: int) -> list[Any]:
+    whole: list[Any] = []
+    for _ in range(levels):
+        whole = [whole]
+    return whole
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "shown"),
+    [
+        ("target", object(), r'"<object object at 0x\w+>"'),
+        ("target", 10**5000, "a int that is too long to show"),
+        ("removed", {"2C"}, r'"{\'2C\'}"'),
+        ("removed", nested(5000), "a tuple that is too long to show"),
+        ("target", "\ud800", r'"\\ud800"'),
+        ("moon", "x" * 100, '"x{58}…'),
+    ],
+    ids=["object", "huge", "set", "deep", "half-a-character", "long"],
+)
+def test_a_value_that_cannot_be_written_out_is_shown_all_the_same(field: str, value: Any, shown: str):
+    with pytest.raises(RulesError, match=f"^The rule {field} is {shown}; it must be"):
+        rules_from({field: value})
+
+
+def test_a_name_that_is_no_text_is_refused():
+    with pytest.raises(RulesError, match=r"There is no rule 1; there are: players,"):
+        rules_from({1: 2})  # type: ignore[dict-item]
 
 
 @pytest.mark.parametrize("field", Rules.__struct_fields__)
@@ -173,7 +201,7 @@ TOGETHER: list[tuple[dict[str, Any], str]] = [
     (
         {"removed": ["2C"]},
         "The rule removed leaves 51 cards, which 4 players cannot share evenly; "
-        "remove 0 cards, or 4, and so on.",
+        "remove none, or 4, and so on.",
     ),
     (
         {"players": 5, "removed": []},
@@ -331,19 +359,19 @@ def test_misspelt_preset(name: str, told: str):
 
 
 CONDITIONS: dict[str, tuple[list[Any], list[Any], str]] = {
-    "turn_ms": ([1, 60_000], [0, -1, 1.5, "2s", None, True], "a whole number from 1 up"),
-    "start_ms": ([1, 60_000], [0, -1, None], "a whole number from 1 up"),
-    "bank_ms": ([0, 60_000], [-1, None], "a whole number from 0 up"),
+    "turn_ms": ([1, 60_000], [0, -1, 1.5, "2s", None, True], "a whole number from 1 to 1,000,000,000"),
+    "start_ms": ([1, 60_000], [0, -1, None], "a whole number from 1 to 1,000,000,000"),
+    "bank_ms": ([0, 60_000], [-1, None], "a whole number from 0 to 1,000,000,000"),
     "on_fault": (["retire", "substitute", "hand", "match"], [""], "retire, substitute, hand or match"),
-    "strikes": ([0, 3], [-1, None, True], "a whole number from 0 up"),
+    "strikes": ([0, 3], [-1, None, True], "a whole number from 0 to 1,000,000,000"),
     "sandbox": (["auto", "none", "bwrap"], ["docker", None, True], "auto, none or bwrap"),
     "anonymous": ([True, False], [1, "yes", None], "true or false"),
     "freeze": ([True, False], [0, None], "true or false"),
-    "memory_mb": ([0, 4096], [-1, 0.5, None], "a whole number from 0 up"),
-    "scratch_mb": ([0, 4096], [-1, None], "a whole number from 0 up"),
-    "file_mb": ([0, 4096], [-1, None], "a whole number from 0 up"),
-    "processes": ([0, 4096], [-1, None], "a whole number from 0 up"),
-    "open_files": ([0, 4096], [-1, None], "a whole number from 0 up"),
+    "memory_mb": ([0, 4096], [-1, 0.5, None], "a whole number from 0 to 1,000,000,000"),
+    "scratch_mb": ([0, 4096], [-1, None], "a whole number from 0 to 1,000,000,000"),
+    "file_mb": ([0, 4096], [-1, None], "a whole number from 0 to 1,000,000,000"),
+    "processes": ([0, 4096], [-1, None], "a whole number from 0 to 1,000,000,000"),
+    "open_files": ([0, 4096], [-1, None], "a whole number from 0 to 1,000,000,000"),
 }
 
 

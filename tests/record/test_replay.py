@@ -124,6 +124,10 @@ def by_referee(line: dict[str, Any]) -> bool:
 EDITS: list[tuple[str, str, Edit, Callable[[dict[str, Any]], bool]]] = [
     ("match", "seats-missing", lambda line: line["seats"].pop(), lambda _: True),
     ("match", "seats-in-disorder", lambda line: line["seats"].reverse(), lambda _: True),
+    ("match", "another-seat", lambda line: line["seats"][0].update(seat=3), lambda _: True),
+    ("match", "no-label", lambda line: line["seats"][0].update(name="\x1b[31mX"), lambda _: True),
+    ("match", "a-label-twice", lambda line: line["seats"][0].update(name="bot-1"), lambda _: True),
+    ("match", "first-hand", put(first_hand=-3), lambda _: True),
     ("match", "nobody-sat-down", lambda line: line["seats"][0].update(says=""), lambda _: True),
     ("deal", "hand", add("hand"), lambda _: True),
     ("deal", "dealer", put(dealer=3), lambda _: True),
@@ -311,7 +315,7 @@ def test_edits_at_random(tmp_path: Path, parsed: list[dict[str, Any]], data: st.
         field = data.draw(st.sampled_from([*line, "by", "cards", "us", "note"]))
         inner = line.get(field)
         value = data.draw(_json)
-        if isinstance(inner, dict) and data.draw(st.booleans()):
+        if isinstance(inner, dict) and inner and data.draw(st.booleans()):
             line[field] = inner | {data.draw(st.sampled_from([*inner])): value}
         elif isinstance(inner, int) and data.draw(st.booleans()):
             line[field] = data.draw(st.integers(-1, 5))

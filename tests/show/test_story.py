@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from referee.game.events import PassRecord
+from referee.game.events import FaultRecord, PassRecord
 from referee.record.match_log import LogFile, read_log
 from referee.show import words
 from referee.show.story import View, tell
-from tests.record.logs import a_log
+from tests.record.logs import a_log, faulty
 
 
 @pytest.fixture
@@ -43,6 +43,31 @@ def test_a_seat_is_told_what_it_gave_and_what_it_got(log: LogFile, hand: int, gi
 @pytest.mark.parametrize("view", ["all", "spectator"])
 def test_nobody_else_is_told_what_a_seat_got(log: LogFile, view: View) -> None:
     assert not any(" gets " in line for line in told(log, view))
+
+
+def test_rivals_are_not_told_of_a_fault_nor_of_the_caretaker(tmp_path: Path) -> None:
+    path = tmp_path / "x.jsonl"
+    a_log(path, faulty(6), on_fault="substitute")
+    log = read_log(path)
+    offenders = {line.record.seat for line in log.lines if isinstance(line.record, FaultRecord)}
+    assert offenders == {0, 1, 2, 3}
+    for seat in range(4):
+        faults = [line for line in told(log, seat) if line.startswith("  ! ")]
+        assert faults
+        assert all(line.startswith(f"  ! bot-{seat} ") for line in faults)
+        stars = {name for line in told(log, seat) for name in re.findall(r"(bot-\d) \S+\*", line)}
+        assert stars <= {f"bot-{seat}"}
+    assert len({line.split()[1] for line in told(log, "spectator") if line.startswith("  ! ")}) == 4
+
+
+def test_names_that_were_withheld_stay_withheld(tmp_path: Path) -> None:
+    path = tmp_path / "x.jsonl"
+    a_log(path, rules={"max_hands": 1}, anonymous=True)
+    log = read_log(path)
+    for view in (0, "spectator"):
+        assert "seat-1" in "\n".join(told(log, view))
+        assert "bot-1" not in "\n".join(told(log, view))
+    assert "bot-1" in "\n".join(told(log, "all"))
 
 
 def test_nothing_is_got_where_nothing_is_passed(log: LogFile) -> None:

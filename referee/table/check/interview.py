@@ -55,7 +55,7 @@ _KEEP: Final = 70_000
 """How much is kept of what came after a question: the longest line, and what stands behind it."""
 _LATE_S: Final = (0.3, 2.0)
 """The least and the most time that a late answer is waited for: the turn's own, within these."""
-_FLOOD_S: Final = 3.0
+_FLOOD_S: Final = 10.0
 _FLOOD_AHEAD: Final = 65_536
 _FLOOD_BYTES: Final = 20_000_000
 """Questions enough for answers that fill any buffer, a thirtieth of it: see `_reads_all`."""
