@@ -47,7 +47,7 @@ FOUR = {"bots": ["a", "b", "c", "d"], "seed": "s"}
         ({"rules": 4}, "In the plan: the rules are neither the name of a rule set nor a table of rules."),
         (
             {"rules": {"target": 0}},
-            "In the plan: The rule target is 0; it must be a whole number from 1 up or null.",
+            "In the plan: The rule target is 0; it must be a whole number from 1 to 1,000,000,000, or null.",
         ),
         ({"conditions": []}, "In the plan: the conditions are not a table."),
         ({"conditions": {"turn": 3}}, "In the plan: There is no condition 'turn'; did you mean turn_ms?"),
