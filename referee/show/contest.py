@@ -248,10 +248,10 @@ def table_of(progress: Progress) -> Table:
     payoffs = progress.payoffs
     if not payoffs.bots:
         return table
-    fit = payoffs.fit()
-    order = sorted(payoffs.bots, key=lambda bot: -fit.payoff(bot).value)
+    compared = payoffs.compare()
+    order = sorted(payoffs.bots, key=lambda bot: -compared.payoff(bot).value)
     for place, bot in enumerate(order, start=1):
-        paid = fit.payoff(bot)
+        paid = compared.payoff(bot)
         faults = sum(progress.faults[bot].values()) if bot in progress.faults else 0
         table.add_row(
             str(place),

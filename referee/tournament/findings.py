@@ -56,7 +56,7 @@ class Findings(Struct, frozen=True, kw_only=True):
 def gather(store: Store, plan: Plan) -> Findings:
     """Read all results that count."""
     pack_points = rulebook(plan.match_rules).pack_points
-    standings = Standings()
+    standings = Standings(plan.hero)
     points: defaultdict[str, Counter[int]] = defaultdict(Counter)
     matches = deals = hands = 0
     for _, results in groupby(store.results("deal"), key=lambda result: result.deal):

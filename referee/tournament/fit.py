@@ -103,7 +103,7 @@ class Fit:
     def payoff(self, bot: str) -> Estimate:
         """What the bot would be paid a hand if its opponents were all the others, equally often."""
         at = self._at[bot]
-        return _estimate(self._payoffs[at], self._covariance[at][at], self._deals[at] - 1)
+        return estimate(self._payoffs[at], self._covariance[at][at], self._deals[at] - 1)
 
     def difference(self, one: str, other: str) -> Estimate | None:
         """The payoff of one bot less that of the other, paired by deal; None if nothing connects them."""
@@ -113,7 +113,7 @@ class Fit:
         covariance = self._covariance
         variance = covariance[a][a] - 2 * covariance[a][b] + covariance[b][b]
         freedom = min(self._deals[a], self._deals[b]) - 1
-        return _estimate(self._payoffs[a] - self._payoffs[b], variance, freedom)
+        return estimate(self._payoffs[a] - self._payoffs[b], variance, freedom)
 
 
 def against_others(values: Sequence[float]) -> list[float]:
@@ -145,7 +145,8 @@ def _scatter(
     return scatter
 
 
-def _estimate(value: float, variance: float, freedom: int) -> Estimate:
+def estimate(value: float, variance: float, freedom: int) -> Estimate:
+    """The estimate with this variance, if any is known; what is only rounding is nothing."""
     if isnan(variance):
         return Estimate(value, nan, 0)
     error = sqrt(max(variance, 0.0))

@@ -77,11 +77,11 @@ def _variance(plan: Plan) -> float:
     """The variance of the difference between two payoffs, times the deals, if a payoff's in a deal is 1.
 
     In a full round a bot plays `seats` of `bots` deals, and the payoffs of a deal sum to 0.  In a gauntlet
-    each opponent has its own deals.
+    the hero and each challenger are compared in the deals that are theirs.
     """
     bots = len(plan.active)
     if plan.hero is not None:
-        return bots**2 / (bots - 1)
+        return 4 * (bots - 1)
     seats = min(bots, plan.rules.players)
     return 2 * bots**2 / (seats * (bots - 1))
 

@@ -120,7 +120,7 @@ class Run:
         self._waiting: dict[int, Payoff | None] = {}
         self._again: deque[Task] = deque()
         self._losses: Counter[Task] = Counter()
-        self.progress = Progress(len(self._schedule))
+        self.progress = Progress(len(self._schedule), payoffs=Payoffs(gauntlet=plan.hero is not None))
 
     def play(self) -> Progress:
         """Play all that is missing.  Whatever ends it, the disk holds what has landed."""
@@ -252,7 +252,7 @@ class Run:
             if first:
                 self.progress.payoffs.add(first.payoffs, first.played)
             if self._rule and self._rule.next_look == self._in_order:
-                self.progress.verdicts = self._rule.look(self.progress.payoffs.fit())
+                self.progress.verdicts = self._rule.look(self.progress.payoffs.compare())
                 self.progress.decided = self._rule.finished
 
 

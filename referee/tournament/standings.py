@@ -16,9 +16,9 @@ from referee.tournament.results import DealSummary, Result
 class Standing(Struct, frozen=True, kw_only=True):
     """One bot's line.  Everything is a hand's worth: payoff, points, and the rates of wins, moons and faults.
 
-    `payoff` is the fit, against all others equally often, and `mean` the plain mean over the bot's deals,
-    both with 95% intervals clustered by deal, None where too little is known.  A win is the first rank in a
-    match, parted among those who share it.  `forfeits` counts hands.
+    `payoff` is the fit, against all others equally often, and `mean` the plain mean over the bot's deals; in
+    a gauntlet `payoff` is the mean too.  Both have 95% intervals clustered by deal, None where too little is
+    known.  A win is the first rank in a match, parted among those who share it.  `forfeits` counts hands.
     """
 
     name: str
@@ -49,10 +49,11 @@ class Adjacent(Struct, frozen=True):
 
 
 class Standings:
-    """What has been played so far.  Give it every complete deal once."""
+    """What has been played so far; a gauntlet has a hero.  Give it every complete deal once."""
 
-    def __init__(self) -> None:
-        self.payoffs = Payoffs()
+    def __init__(self, hero: str | None = None) -> None:
+        self._hero = hero
+        self.payoffs = Payoffs(gauntlet=hero is not None)
         self.pairs = Pairs()
         self.orders = FinishingOrders()
         self._counts: dict[str, _Counts] = {}
@@ -69,12 +70,12 @@ class Standings:
 
     def table(self, ratings: Mapping[str, Rating] | None = None) -> list[Standing]:
         """All bots, best payoff first.  `ratings` are those of the ladder, which is fed in its own order."""
-        fit = self.payoffs.fit()
+        paid = self.payoffs.compare()
         strengths = self.orders.strengths()
         lines: list[Standing] = []
         for bot in sorted(self.payoffs.bots):
             counts = self._counts[bot]
-            payoff, mean = fit.payoff(bot), self.payoffs.mean(bot)
+            payoff, mean = paid.payoff(bot), self.payoffs.mean(bot)
             hands = max(counts.hands, 1)
             lines.append(
                 Standing(
@@ -98,13 +99,17 @@ class Standings:
         return sorted(lines, key=lambda line: -line.payoff)
 
     def adjacent(self) -> list[Adjacent]:
-        """Each two neighbours of the table, paired by deal: whether their order is more than chance."""
-        fit = self.payoffs.fit()
-        order = sorted(self.payoffs.bots, key=lambda bot: (-fit.payoff(bot).value, bot))
+        """Each two neighbours of the table: whether their order is more than chance.
+
+        The hero of a gauntlet is nobody's neighbour: a challenger's own payoff says how it did against it.
+        """
+        paid = self.payoffs.compare()
+        ranked = (bot for bot in self.payoffs.bots if bot != self._hero)
+        order = sorted(ranked, key=lambda bot: (-paid.payoff(bot).value, bot))
         return [
             Adjacent(better, worse, difference.value, difference.interval(), difference.p)
             for better, worse in pairwise(order)
-            if (difference := fit.difference(better, worse)) is not None
+            if (difference := paid.difference(better, worse)) is not None
         ]
 
     def won_from(self) -> dict[str, dict[str, Estimate]]:

@@ -21,8 +21,9 @@ from typing import Final, Literal
 
 from msgspec import Struct
 
-from referee.tournament.fit import Estimate, Fit
+from referee.tournament.fit import Estimate
 from referee.tournament.intervals import z_of_t, z_two_sided
+from referee.tournament.payoff import Comparison
 from referee.tournament.plan import Plan
 from referee.tournament.results import Pair
 
@@ -44,7 +45,7 @@ class Verdict(Struct, frozen=True):
 
 
 class StoppingRule:
-    """The looks of one tournament: take each when `next_look` deals are complete, with the fit of just these.
+    """The looks of one tournament: take each when `next_look` deals are complete, with what just these paid.
 
     The claims of earlier looks stand.  After a crash, take all looks again from the first.
     """
@@ -69,9 +70,9 @@ class StoppingRule:
         """Whether every pair is told apart or shown to be close."""
         return all(self._claims.values())
 
-    def look(self, fit: Fit) -> tuple[Verdict, ...]:
+    def look(self, paid: Comparison) -> tuple[Verdict, ...]:
         """Judge all pairs by the first `next_look` deals."""
-        found = {pair: _known(fit, pair) for pair in self._pairs}
+        found = {pair: _known(paid, pair) for pair in self._pairs}
         surprise = {pair: _deviate(abs(one.value), one) for pair, one in found.items() if one is not None}
         self._step_down("apart", surprise)
         if self._closer_than is not None:
@@ -153,10 +154,10 @@ def boundaries(alpha: float, times: tuple[float, ...]) -> tuple[float, ...]:
     return tuple(found)
 
 
-def _known(fit: Fit, pair: Pair) -> Estimate | None:
-    if not all(bot in fit.bots for bot in pair):
+def _known(paid: Comparison, pair: Pair) -> Estimate | None:
+    if not all(bot in paid.bots for bot in pair):
         return None
-    difference = fit.difference(*pair)
+    difference = paid.difference(*pair)
     return difference if difference is not None and difference.freedom >= FEWEST_DEALS - 1 else None
 
 

@@ -172,6 +172,55 @@ def test_intervals_hold_the_truth_with_forfeits_too():
     assert 0.93 * RUNS / 2 <= hits <= 0.97 * RUNS / 2
 
 
+def duels(deals, source, leads):
+    """A gauntlet: the hero leads each challenger by so much, in deals of their own."""
+    payoffs = Payoffs(gauntlet=True)
+    for _ in range(deals):
+        for challenger, lead in leads.items():
+            paid = lead + source.gauss(0, 2.5)
+            payoffs.add({"hero": paid, challenger: -paid})
+    return payoffs
+
+
+def test_in_a_gauntlet_each_is_paid_what_it_was_against_the_hero():
+    payoffs, source = duels(30, Random(1), {"good": -2.0, "bad": 3.0}), Random(2)
+    for _ in range(30):
+        paid = source.gauss(1, 2)
+        payoffs.add({"hero": paid, "dud": -26.0}, {"hero": paid, "dud": -paid})
+    compared = payoffs.compare()
+    assert compared.payoff("dud").interval() == (-26, -26)
+    for bot in payoffs.bots:
+        assert compared.payoff(bot) == payoffs.mean(bot)
+    good, bad = compared.payoff("good"), compared.payoff("bad")
+    apart = compared.difference("good", "bad")
+    assert apart.value == pytest.approx(good.value - bad.value)
+    assert apart.error == pytest.approx((good.error**2 + bad.error**2) ** 0.5)
+    met = compared.difference("good", "hero")
+    assert met.value == pytest.approx(2 * good.value), "in their own deals, not in those of the others"
+    assert met.p == pytest.approx(good.p)
+
+
+def test_intervals_of_a_gauntlet_hold_the_truth():
+    runs, payoff, difference = RUNS // 2, 0, 0
+    for run in range(runs):
+        compared = duels(25, Random(run), {"good": -2.0, "bad": 3.0}).compare()
+        low, high = compared.payoff("good").interval()
+        payoff += low <= 2 <= high
+        low, high = compared.difference("good", "bad").interval()
+        difference += low <= 5 <= high
+    assert 0.93 * runs <= payoff <= 0.97 * runs
+    assert 0.93 * runs <= difference <= 0.98 * runs
+
+
+def test_challengers_that_play_like_the_hero_differ_by_nothing():
+    payoffs = Payoffs(gauntlet=True)
+    for number in range(30):
+        dust = 1e-16 * (number % 3)
+        payoffs.add({"hero": dust, "same": -dust})
+    alike = payoffs.compare().difference("hero", "same")
+    assert (alike.value, alike.error, alike.p) == (0, 0, 1)
+
+
 def test_sets_that_never_met_are_not_compared():
     payoffs = Payoffs()
     for _ in range(3):

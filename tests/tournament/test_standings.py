@@ -31,12 +31,12 @@ def high_cards() -> Player:
     )
 
 
-def played(plan, players):
+def played(plan, players, **more):
     schedule = Schedule(plan)
-    prefix, standings, ladder = Prefix(schedule.lanes, 26), Standings(), Ladder()
+    prefix, standings, ladder = Prefix(schedule.lanes, 26), Standings(plan.hero), Ladder()
     results = []
     for planned in schedule:
-        result = result_of(play(planned, plan, players))
+        result = result_of(play(planned, plan, players, **more))
         results.append(result)
         for deal in prefix.add(planned.deal, result):
             standings.add(deal)
@@ -123,6 +123,22 @@ def test_two_bots_one_against_three():
     assert low.payoff == pytest.approx(-high.payoff)
     assert low.payoff == pytest.approx(low.mean)
     assert low.ci95[0] > 0
+
+
+def test_a_gauntlet_says_what_each_was_paid_against_the_hero():
+    players = {"hero": low_cards(), "high": high_cards(), "random": at_random(1), "like": low_cards()}
+    fields = {"bots": [*players], "seed": "gauntlet", "deals": 20, "format": "gauntlet", "hero": "hero"}
+    standings, _, _ = played(plan_from(fields), players)
+    table = {line.name: line for line in standings.table()}
+    for line in table.values():
+        assert (line.payoff, line.ci95) == (line.mean, line.mean_ci95)
+    won = standings.won_from()
+    for name in ("high", "random", "like"):
+        assert table[name].payoff == pytest.approx(won[name]["hero"].value)
+    challengers = [line.name for line in standings.table() if line.name != "hero"]
+    assert [(pair.better, pair.worse) for pair in standings.adjacent()] == list(pairwise(challengers))
+    for pair in standings.adjacent():
+        assert pair.difference == pytest.approx(table[pair.better].payoff - table[pair.worse].payoff)
 
 
 def test_nothing_played_is_an_empty_table():

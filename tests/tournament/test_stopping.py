@@ -102,6 +102,20 @@ def test_a_pair_of_which_little_is_known_is_not_judged():
     assert rule.next_look == 20
 
 
+def test_in_a_gauntlet_the_hero_is_judged_by_the_deals_with_each_challenger():
+    """It does well on the whole, thanks to one that never starts, and yet loses to the other."""
+    rule = StoppingRule(200, [("hero", "better"), ("hero", "dud")], None, looks=2)
+    payoffs = Payoffs(gauntlet=True)
+    for number in range(50):
+        chance = (number % 3) - 1.0
+        payoffs.add({"hero": -2 + chance, "better": 2 - chance})
+        payoffs.add({"hero": 10 + chance, "dud": -26.0})
+    assert payoffs.mean("hero").value > payoffs.mean("better").value
+    better, dud = rule.look(payoffs.compare())
+    assert (better.claim, better.difference.value < 0) == ("apart", True)
+    assert (dud.claim, dud.difference.value > 0) == ("apart", True)
+
+
 def test_claims_stand_and_looks_end():
     rule = StoppingRule(60, [("a", "b"), ("c", "d")], None, looks=3)
     assert rule.looks == (20, 40, 60)
