@@ -78,6 +78,7 @@ HONEST = (
     Rogue("fork-bomb", None, ALWAYS, "128 processes remain to be swept"),
     Rogue("hydra", None, ALWAYS, "whoever sweeps it one by one must be quicker than it forks"),
     Rogue("burn-cpu", None, ALWAYS, "a process remains to be swept"),
+    Rogue("traced", None, ALWAYS, "it can end only when its child has"),
 )
 
 BAD_LINES = (

@@ -13,6 +13,7 @@ from misdeed import LIFE_S, Catalogue, Turn, offspring, sit
 OFFSPRING = Catalogue()
 
 BURN_S = 30
+PTRACE_SEIZE, PTRACE_O_TRACEEXIT = 0x4206, 0x40
 
 
 # -- leaves others behind --------------------------------------------------------------------------------
@@ -120,3 +121,25 @@ def burn_cpu(_: Turn) -> None:
             pass
 
     offspring(burn, life_s=BURN_S)
+
+
+@OFFSPRING.does
+def traced(_: Turn) -> None:
+    """Plays honestly beside a child that, where it may, holds up its end with ptrace and ignores signals."""
+    import ctypes
+
+    bot = os.getpid()
+    eyes, mouth = os.pipe()
+
+    def hold() -> None:
+        os.setsid()
+        for number in signal.valid_signals() - {signal.SIGKILL, signal.SIGSTOP, signal.SIGALRM}:
+            signal.signal(number, signal.SIG_IGN)
+        ctypes.CDLL(None).ptrace(PTRACE_SEIZE, bot, None, ctypes.c_void_p(PTRACE_O_TRACEEXIT))
+        os.write(mouth, b"x")
+        sit()
+
+    offspring(hold)
+    os.close(mouth)
+    os.read(eyes, 1)
+    os.close(eyes)

@@ -126,6 +126,7 @@ ENDED = "It ended .* with status 0"
 
 NAMED = {
     "ignores-sigterm-and-eof": "did not leave when its stdin was closed",
+    "traced": "did not leave when its stdin was closed",
     "bom": "byte order mark",
     "utf-16": "UTF-16",
     "bad-utf8": "not UTF-8 at byte",

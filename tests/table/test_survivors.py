@@ -19,6 +19,7 @@ import pytest
 from referee.errors import ArenaError
 from referee.table.keep.launch import Exited, Started
 from referee.table.keep.orphans import children, children_by_scan
+from tests.table.test_keeper import state, until
 
 GUARD_S = 60
 ROOT = Path(__file__).parents[2]
@@ -96,6 +97,37 @@ def test_a_daemon_is_swept(bench, end: str) -> None:
     elif end == "exits":
         os.write(spawned.stdin, b"\n")
     swept()
+
+
+TRACED = """
+import ctypes, os, signal, sys
+bot = os.getpid()
+if os.fork() == 0:
+    os.setsid()
+    assert not ctypes.CDLL(None).ptrace(0x4206, bot, None, ctypes.c_void_p(0x40))  # SEIZE, O_TRACEEXIT
+    os.write(1, b"%d\\n%d\\n" % (bot, os.getpid()))
+    signal.pause()
+sys.stdin.readline()
+sys.exit(5)
+"""
+
+
+@linux
+@pytest.mark.parametrize("end", ["killed", "exits", "abandoned"])
+def test_a_tracer_below_it_holds_up_no_end(bench, end: str) -> None:
+    """Until its tracer has ended it is no zombie, and the tracer no orphan."""
+    spawned = bench.python(TRACED)
+    gone = watch(*pids(bench.read_until(spawned.stdout, b"\n", 2)))
+    if end == "exits":
+        os.write(spawned.stdin, b"\n")
+        bot = bench.wait(Started, spawned.key).pid
+        until(lambda: state(bot) == "t", "it does not try to exit")
+    if end == "abandoned":
+        bench.keeper.close()
+    else:
+        bench.keeper.kill(spawned.key)
+        assert bench.wait(Exited, spawned.key).status == (5 if end == "exits" else -signal.SIGKILL)
+    gone()
 
 
 BOMBS = {

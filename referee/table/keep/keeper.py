@@ -24,6 +24,7 @@ import time
 from collections import deque
 
 from referee.table.keep import child, scratch, usage
+from referee.table.keep.bot import Bot
 from referee.table.keep.orphans import Orphanage, children
 
 TYPE_CHECKING = False  # as `typing` has it, which would take longer to import than all of this
@@ -39,38 +40,6 @@ _REAPED_PER_TURN = 1000
 _CHANNEL = 0
 _PIPES = 3
 _CLOEXEC = getattr(socket, "MSG_CMSG_CLOEXEC", 0)
-
-
-class Bot:
-    """A child of ours, from its fork until it is reaped."""
-
-    def __init__(self, key: int, pid: int, report: int, cage: dict[str, Any]) -> None:
-        self.key = key
-        self.pid = pid
-        self.report = report  # readable once its fate is known: see child.become; -1 after that
-        self.failed = False
-        self.scratch: str = cage["scratch"]
-        self.scratch_mb: int = cage["scratch_mb"]
-        self.memory_mb: int = cage["memory_mb"]
-        self.inside = bool(cage["inside"])
-        self.why = ""  # why we have ended it, if we have
-        self.status = 0
-        self.cpu_s = 0.0
-        self.seen_cpu_s = 0.0  # of processes whose end tells nobody what they used, as when a sandbox ends
-        self.peak_kb = 0
-        self.kin: set[int] = set()  # what it has started, as far as it has been seen
-        self.tell_at = 0.0  # its end is told when its kin have ended too, but no later
-
-    def add(self, spent: struct_rusage) -> None:
-        """Take what one of its processes has used, now that it has ended, to its account."""
-        self.cpu_s += spent.ru_utime + spent.ru_stime
-        self.peak_kb = max(self.peak_kb, spent.ru_maxrss // (1024 if sys.platform == "darwin" else 1))
-
-    def signal(self, number: int) -> None:
-        """Signal its whole process group: safe until it is reaped, its number is not given away before."""
-        for send in (os.killpg, os.kill):  # just forked, it has no group of its own yet
-            with contextlib.suppress(ProcessLookupError, PermissionError):
-                send(self.pid, number)
 
 
 class Keeper:
@@ -108,7 +77,7 @@ class Keeper:
             self._poll.unregister(self._channel)
             self._channel.close()
         for bot in self._bots.values():
-            bot.signal(signal.SIGKILL)
+            bot.end()
         self._sweeping = True
 
     def _turn(self) -> None:
@@ -130,7 +99,8 @@ class Keeper:
             self._look()
             self._next_look = time.monotonic() + _LOOK_S
         if self._sweeping or due:
-            self._sweeping = self._orphans.sweep(self._bots)
+            spared = {pid for pid, bot in self._bots.items() if not bot.doomed}
+            self._sweeping = self._orphans.sweep(spared)
         self._take_leave()
         if not self._sweeping:  # what still lives could fill them again
             self._scratches.clear_away()
@@ -187,7 +157,8 @@ class Keeper:
             case "spawn":
                 self._spawn(command)
             case "kill":
-                self._signal(command["key"], signal.SIGKILL)
+                for bot in self._named(command["key"]):
+                    bot.end()
                 self._sweeping = True
             case "freeze":
                 for bot in self._named(command["key"]):
@@ -237,10 +208,6 @@ class Keeper:
 
     def _named(self, key: int) -> list[Bot]:
         return [bot for bot in self._bots.values() if bot.key == key]
-
-    def _signal(self, key: int, number: int) -> None:
-        for bot in self._named(key):
-            bot.signal(number)
 
     # The bots.
 
@@ -354,7 +321,7 @@ class Keeper:
 
     def _stop_excess(self, bot: Bot, why: str) -> None:
         bot.why = bot.why or why
-        bot.signal(signal.SIGKILL)
+        bot.end()
         self._sweeping = True
 
 

@@ -32,9 +32,11 @@ class Orphanage:
 
         Each is stopped before its children are looked for: what is stopped cannot fork, so the list of its
         children is complete, and a fork bomb freezes from the top down before its first member dies.  The
-        work is bounded: a bomb that is quicker is met again on the next call.
+        work is bounded: a bomb that is quicker is met again on the next call.  So is what still lives below
+        one that has been killed: a tracer can hold up the end of its own parent.
         """
         stopped: set[int] = set()
+        self._stop([pid for doomed in self._doomed for pid in children(doomed)], stopped)
         for _ in range(_PASSES):
             fresh = [pid for pid in children(os.getpid()) if pid not in spared and pid not in self._doomed]
             fresh = [pid for pid in fresh if pid not in stopped]
