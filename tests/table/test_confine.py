@@ -316,6 +316,30 @@ for number in range(4):
 time.sleep(60)
 """
 
+FILES_IN_MEMORY = """
+import os, time
+files = [os.memfd_create("") for _ in range(5)]
+for file in files:
+    os.write(file, b"x" * 40_000_000)
+time.sleep(60)
+"""
+WITHOUT_ITS_FIRST_THREAD = """
+import ctypes, os, threading, time
+def work():
+    while state() != "Z":
+        pass
+{work}
+    time.sleep(60)
+def state():
+    return open("/proc/self/stat").read().rpartition(")")[2].split()[0]
+threading.Thread(target=work).start()
+ctypes.CDLL(None).syscall({{"x86_64": 60, "aarch64": 93}}[os.uname().machine], 0)
+"""
+
+
+def without_its_first_thread(work: str) -> str:
+    return WITHOUT_ITS_FIRST_THREAD.format(work=textwrap.indent(textwrap.dedent(work), "    "))
+
 
 @every_level
 @pytest.mark.parametrize(
@@ -323,6 +347,8 @@ time.sleep(60)
     [
         pytest.param("held = b'x' * 200_000_000\nimport time; time.sleep(60)", id="one-process"),
         pytest.param(FORK_AND_FILL, id="four-processes"),
+        pytest.param(FILES_IN_MEMORY, id="files-in-memory"),
+        pytest.param(without_its_first_thread("held = b'x' * 200_000_000"), id="without-its-first-thread"),
     ],
 )
 def test_memory(cell, level: str, code: str) -> None:
@@ -350,6 +376,29 @@ def test_memory_that_processes_share_counts_once(cell, level: str) -> None:
         """).key,
     )
     assert (exited.status, exited.why) == (0, "")
+
+
+@every_level
+def test_a_file_in_memory_counts_once(cell, level: str) -> None:
+    """It is open in two processes, and mapped into both."""
+    here = cell(level, memory_mb=120)
+    exited = here.bench.wait(
+        Exited,
+        here.python("""
+            import mmap, os, time
+            file = os.memfd_create("")
+            os.write(file, b"x" * 60_000_000)
+            again = os.dup(file)
+            child = os.fork()
+            held = mmap.mmap(file, 60_000_000)
+            assert held[::4096] == b"x" * len(range(0, 60_000_000, 4096))
+            time.sleep(0.8)
+            if child:
+                os.waitpid(child, 0)
+        """).key,
+    )
+    assert (exited.status, exited.why) == (0, "")
+    assert exited.peak_kb > 60_000
 
 
 @every_level
@@ -388,6 +437,18 @@ def test_the_size_of_the_scratch_is_watched(cell, level: str, kind: str) -> None
     )
     what = "made more than 10000 files in" if kind == "entries" else "put more than 5 MB into"
     assert exited.why == f"it {what} its scratch directory"
+
+
+@pytest.mark.parametrize("level", LEVELS[:2])
+def test_what_another_thread_has_open_is_seen_when_the_first_has_ended(cell, level: str) -> None:
+    here = cell(level, scratch_mb=5)
+    code = without_its_first_thread("""
+        files = [open("file", "wb", buffering=0)]
+        os.unlink("file")
+        files[0].write(b"x" * 20_000_000)
+    """)
+    exited = here.bench.wait(Exited, here.python(code).key)
+    assert exited.why == "it put more than 5 MB into its scratch directory"
 
 
 @NO_BWRAP

@@ -29,6 +29,7 @@ from referee.table.keep.orphans import Orphanage, children
 
 TYPE_CHECKING = False  # as `typing` has it, which would take longer to import than all of this
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from resource import struct_rusage
     from typing import Any
 
@@ -301,19 +302,20 @@ class Keeper:
             pids = usage.tree(bot.pid)
             for pid in pids[1:]:
                 self._adopt(pid, bot)
-            held_kb = usage.memory_kb(pids, bot.memory_mb * 1024)
+            statuses = usage.statuses(pids)
+            held_kb = usage.memory_kb(statuses, bot.memory_mb * 1024)
             bot.peak_kb = max(bot.peak_kb, held_kb)
             bot.seen_cpu_s = max(bot.seen_cpu_s, usage.cpu_s(pids))
             if bot.memory_mb and held_kb > bot.memory_mb * 1024:
                 self._stop_excess(bot, f"it used more than {bot.memory_mb} MB of memory")
             elif bot.scratch_mb and bot.scratch and self._looks % _LOOKS_PER_MEASURE == 0:
-                self._measure(bot, pids)
+                self._measure(bot, statuses)
 
-    def _measure(self, bot: Bot, pids: list[int]) -> None:
+    def _measure(self, bot: Bot, statuses: Iterable[str]) -> None:
         most = bot.scratch_mb << 20
         used, entries = scratch.measure(bot.scratch, most)
         with contextlib.suppress(OSError):
-            used += usage.nameless_bytes(pids, os.stat(bot.scratch).st_dev)  # noqa: PTH116
+            used += usage.nameless_bytes(statuses, os.stat(bot.scratch).st_dev)  # noqa: PTH116
         if used > most:
             self._stop_excess(bot, f"it put more than {bot.scratch_mb} MB into its scratch directory")
         elif entries > scratch.MOST_ENTRIES:

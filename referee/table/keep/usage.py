@@ -10,12 +10,14 @@ import contextlib
 import os
 import signal
 import stat
+import sys
+from functools import cache
 
 from referee.table.keep.orphans import children
 
 TYPE_CHECKING = False  # as `typing` has it, which would take longer to import than all of this
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator, Mapping
 
 _MOST = 1000
 _FILES = 300
@@ -52,30 +54,68 @@ def _send(pid: int, number: int) -> None:
         os.kill(pid, number)
 
 
-def memory_kb(pids: Iterable[int], most: int) -> int:
+def statuses(pids: Iterable[int]) -> dict[str, bytes]:
+    """The status of each process by its place in /proc: that of a living thread, if the first has ended.
+
+    A process may play on so, and /proc tells of what it holds only there.
+    """
+    found = {}
+    for pid in pids:
+        for place in _places(pid):
+            status = _read(f"{place}/status")
+            if b"RssAnon:" in status:
+                found[place] = status
+                break
+    return found
+
+
+def _places(pid: int) -> Iterator[str]:
+    yield f"/proc/{pid}"
+    with contextlib.suppress(OSError):
+        for thread in os.listdir(f"/proc/{pid}/task"):
+            yield f"/proc/{pid}/task/{thread}"
+
+
+def memory_kb(statuses: Mapping[str, bytes], most: int) -> int:
     """The memory that these processes hold: what they have written to, not the files that they have mapped.
 
-    What they share is counted for each of them; only if that makes more than `most` it is divided, which
-    takes the kernel longer.
+    Files in memory are counted once, open or mapped.  What else processes share is counted for each of them;
+    only if that makes more than `most` it is divided, which takes the kernel longer.
     """
-    pids = list(pids)
-    total = sum(_field_kb(f"/proc/{pid}/status", (b"RssAnon:", b"RssShmem:")) for pid in pids)
-    if not most or total <= most:
-        return total
-    divided = 0
-    for pid in pids:
-        share = _field_kb(f"/proc/{pid}/smaps_rollup", (b"Pss_Anon:", b"Pss_Shmem:"))
-        divided += share or _field_kb(f"/proc/{pid}/status", (b"RssAnon:", b"RssShmem:"))
-    return divided
+    files = nameless_bytes(statuses, _memory_device()) // 1024
+    private = sum(_field_kb(status, b"RssAnon:") for status in statuses.values())
+    shared = sum(_field_kb(status, b"RssShmem:") for status in statuses.values())
+    if most and private + max(shared, files) > most:
+        private = shared = 0
+        for place, status in statuses.items():
+            rollup = _read(f"{place}/smaps_rollup")
+            private += _field_kb(rollup or status, b"Pss_Anon:" if rollup else b"RssAnon:")
+            shared += _field_kb(rollup or status, b"Pss_Shmem:" if rollup else b"RssShmem:")
+    return private + max(shared, files)
 
 
-def _field_kb(path: str, names: tuple[bytes, ...]) -> int:
+def _read(path: str) -> bytes:
     try:
         with open(path, "rb") as file:
-            lines = file.read().splitlines()
+            return file.read()
     except OSError:  # it has just ended, or has become another user
-        return 0
-    return sum(int(line.split()[1]) for line in lines if line.startswith(names))
+        return b""
+
+
+def _field_kb(text: bytes, name: bytes) -> int:
+    return sum(int(line.split()[1]) for line in text.splitlines() if line.startswith(name))
+
+
+@cache
+def _memory_device() -> int:
+    """The device that files in memory lie on."""
+    if sys.platform != "linux":
+        return -1
+    file = os.memfd_create("")
+    try:
+        return os.fstat(file).st_dev
+    finally:
+        os.close(file)
 
 
 def cpu_s(pids: Iterable[int]) -> float:
@@ -87,11 +127,11 @@ def cpu_s(pids: Iterable[int]) -> float:
     return ticks / _TICKS_PER_S
 
 
-def nameless_bytes(pids: Iterable[int], device: int) -> int:
-    """The disk that files on `device` take which have no name any more but are still open."""
+def nameless_bytes(places: Iterable[str], device: int) -> int:
+    """What files on `device` take which have no name any more, or never had one, but are open."""
     seen: dict[int, int] = {}
-    for pid in pids:
-        folder = f"/proc/{pid}/fd"
+    for place in places:
+        folder = f"{place}/fd"
         with contextlib.suppress(OSError):
             for name in os.listdir(folder)[:_FILES]:
                 with contextlib.suppress(OSError):
