@@ -18,7 +18,8 @@ from pathlib import Path
 import pytest
 
 from referee.errors import ArenaError
-from referee.table.keep.launch import Exited, Keeper, Launch, Started
+from referee.table.keep import launch
+from referee.table.keep.launch import Cage, Exited, Keeper, Launch, Started
 
 GUARD_S = 60
 ENV = {"PATH": "/usr/bin:/bin"}
@@ -215,6 +216,35 @@ def test_limits_are_set_and_cut_down_to_what_is_allowed(bench) -> None:
 
 
 # The keeper itself.
+
+SLOW_TO_CLEAR_AWAY = """
+import sys
+sys.path.append(sys.argv[1])
+from referee.table.keep import scratch
+removing = scratch.removing
+def waiting(path):
+    open(path.rpartition("/")[0] + "/go-on").close()
+    yield from removing(path)
+scratch.removing = waiting
+from referee.table.keep.keeper import main
+main()
+"""
+
+
+def test_an_end_is_told_before_the_scratch_is_cleared_away(
+    bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(launch, "_BOOT", SLOW_TO_CLEAR_AWAY)
+    os.mkfifo(tmp_path / "go-on")
+    place = tmp_path / "scratch"
+    with Keeper.start() as keeper:
+        bench = type(bench)(keeper)
+        bench.spawned = [keeper.spawn(Launch(("true",), ENV, "/", {}, cage=Cage(scratch=str(place))))]
+        assert bench.wait(Exited, bench.spawned[0].key).status == 0
+        bench.let_go()
+        assert list(tmp_path.glob("scratch*"))
+        (tmp_path / "go-on").write_bytes(b"")
+    assert not list(tmp_path.glob("scratch*"))
 
 
 @linux

@@ -91,6 +91,16 @@ def test_it_goes_in_steps(tmp_path: Path) -> None:
     assert not place.exists()
 
 
+def test_each_large_file_is_a_step(tmp_path: Path) -> None:
+    place = tmp_path / "scratch"
+    place.mkdir()
+    for number in range(3):
+        with (place / str(number)).open("wb") as file:
+            os.posix_fallocate(file.fileno(), 0, 20 << 20)
+    assert len(list(scratch.removing(str(place)))) == 3
+    assert not place.exists()
+
+
 def test_what_is_measured(tmp_path: Path) -> None:
     place = tmp_path / "scratch"
     (place / "a" / "b").mkdir(parents=True)
@@ -105,6 +115,27 @@ def test_a_hole_takes_no_room(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     os.truncate(tmp_path / "file", 1 << 30)
     assert scratch.measure(str(tmp_path), 1 << 30)[0] < 1 << 20
+
+
+@pytest.mark.parametrize("mode", [0, 0o300, 0o400], ids=oct)
+def test_what_a_bot_has_locked_is_measured(tmp_path: Path, mode: int) -> None:
+    """It owns its directories as we do if we are not root, and may make them without these rights."""
+    place = tmp_path / "scratch"
+    (place / "a" / "b").mkdir(parents=True)
+    (place / "a" / "b" / "file").write_bytes(b"x" * 1_000_000)
+    for name in ("a/b", "a", "."):
+        (place / name).chmod(mode)
+    used, entries = scratch.measure(str(place), 1 << 30)
+    assert entries == 3
+    assert used >= 1_000_000
+
+
+def test_nothing_outside_is_unlocked(tmp_path: Path) -> None:
+    (tmp_path / "scratch").mkdir()
+    (tmp_path / "beside").mkdir(mode=0)
+    (tmp_path / "scratch" / "link").symlink_to(tmp_path / "beside")
+    assert scratch.measure(str(tmp_path / "scratch"), 1 << 30)[1] == 1
+    assert not (tmp_path / "beside").stat().st_mode & 0o777
 
 
 def test_it_is_measured_to_the_bottom(tmp_path: Path) -> None:

@@ -103,9 +103,9 @@ class Keeper:
             spared = {pid for pid, bot in self._bots.items() if not bot.doomed}
             self._sweeping = self._orphans.sweep(spared)
         self._take_leave()
+        self._write()  # before a full scratch is cleared away, which takes longer than the referee waits
         if not self._sweeping:  # what still lives could fill them again
             self._scratches.clear_away()
-        self._write()
 
     # The channel.
 

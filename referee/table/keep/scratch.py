@@ -1,4 +1,4 @@
-# ruff: noqa: PTH102, PTH104, PTH106, PTH108
+# ruff: noqa: PTH101, PTH102, PTH104, PTH106, PTH108
 """A bot's scratch directory: made empty, measured while the bot runs, gone afterwards whatever lies in it.
 
 Bots leave directories that are locked, or nested deeper than a path can be long, and write all the while.
@@ -11,6 +11,7 @@ import contextlib
 import itertools
 import os
 import stat
+import sys
 from collections import deque
 
 TYPE_CHECKING = False
@@ -21,7 +22,9 @@ MOST_ENTRIES = 10_000
 """How many files and directories a scratch directory may hold: looking through more would take too long."""
 
 _OPEN = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
+_UNLOCKED = 0o700
 _STEP = 500
+_LARGE = 16 << 20  # bytes: a file that is a step of its own, as 256 MB can take 0.1 s to be freed
 
 
 class Scratches:
@@ -117,8 +120,11 @@ def _clear_and_drop(root: int, name: str, waiting: list[str]) -> Iterator[None]:
 def _clear(root: int, place: int, waiting: list[str]) -> Iterator[None]:
     """Empty one directory: files are unlinked, directories move to `root` and are left waiting there."""
     for count, name in enumerate(os.listdir(place), start=1):
+        size = 0
         with contextlib.suppress(OSError):
-            if not stat.S_ISDIR(os.stat(name, dir_fd=place, follow_symlinks=False).st_mode):
+            what = os.stat(name, dir_fd=place, follow_symlinks=False)
+            if not stat.S_ISDIR(what.st_mode):
+                size = what.st_blocks * 512
                 os.unlink(name, dir_fd=place)
             else:
                 # A directory that we may not write to cannot be moved, for its ".." would change.
@@ -126,7 +132,7 @@ def _clear(root: int, place: int, waiting: list[str]) -> Iterator[None]:
                 fresh = f".{os.urandom(8).hex()}"
                 os.rename(name, fresh, src_dir_fd=place, dst_dir_fd=root)
                 waiting.append(fresh)
-        if count % _STEP == 0:
+        if count % _STEP == 0 or size >= _LARGE:
             yield
 
 
@@ -135,7 +141,7 @@ def measure(path: str, enough: int) -> tuple[int, int]:
     or `MOST_ENTRIES`."""
     used = entries = 0
     try:
-        place = os.open(path, _OPEN)
+        place = _open_locked(path)
     except OSError:
         return 0, 0
     try:
@@ -157,6 +163,25 @@ def measure(path: str, enough: int) -> tuple[int, int]:
         os.close(place)
 
 
+def _open_locked(name: str, above: int | None = None) -> int:
+    """Open a directory to look through it; one that its owner may not read or enter is unlocked for that."""
+    try:
+        place = os.open(name, _OPEN, dir_fd=above)
+    except PermissionError:
+        if sys.platform != "linux":
+            raise
+        handle = os.open(name, os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=above)
+        try:
+            os.chmod(f"/proc/self/fd/{handle}", _UNLOCKED)
+        finally:
+            os.close(handle)
+        place = os.open(name, _OPEN, dir_fd=above)
+    if not os.fstat(place).st_mode & stat.S_IXUSR:
+        with contextlib.suppress(OSError):
+            os.fchmod(place, _UNLOCKED)
+    return place
+
+
 def _entries(place: int) -> list[os.DirEntry[str]]:
     try:
         with os.scandir(place) as found:
@@ -171,7 +196,7 @@ def _next(place: int, levels: list[list[str]]) -> tuple[int, bool]:
         while levels[-1]:
             name = levels[-1].pop()
             with contextlib.suppress(OSError):
-                below = os.open(name, _OPEN, dir_fd=place)
+                below = _open_locked(name, place)
                 os.close(place)
                 levels.append([])
                 return below, True
