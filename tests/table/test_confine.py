@@ -527,6 +527,20 @@ def test_what_was_used_is_measured(cell, level: str) -> None:
 
 
 @every_level
+def test_a_closed_stdout_is_seen_while_it_lives(cell, level: str) -> None:
+    here = cell(level)
+    spawned = here.python("""
+        import os
+        os.write(1, b"a word")
+        os.close(1)
+        os.write(2, os.read(0, 100))
+    """)
+    assert here.bench.read_all(spawned.stdout) == b"a word"
+    os.write(spawned.stdin, b"alive")
+    assert here.bench.read_all(spawned.stderr) == b"alive"
+
+
+@every_level
 @pytest.mark.parametrize(("end", "status"), [("sys.exit(3)", 3), ("os.kill(os.getpid(), 11)", -11)])
 def test_how_it_ended(cell, level: str, end: str, status: int) -> None:
     here = cell(level)

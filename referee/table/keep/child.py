@@ -25,6 +25,9 @@ if TYPE_CHECKING:
     from typing import Any, NoReturn
 
 FILTER = "{filter}"  # in the command of a wrapper, where the number of a descriptor is to stand
+# A wrapper's own processes keep their stdout as long as they live, but close what lies beyond their three.
+_WRAPPED_OUTPUT = 3  # in the keeper its own wakeup, so never a pipe of a bot nor a report
+_TAKE_OUTPUT = ("/bin/sh", "-c", f'exec "$@" >&{_WRAPPED_OUTPUT} {_WRAPPED_OUTPUT}>&-', "sh")
 _OVERRIDE = 1  # the capability that lets it write, too, what is root's
 REPORT_BYTES = 4096  # what Linux writes to a pipe in one piece
 _WORDS = 300  # characters, of up to 12 bytes each
@@ -74,7 +77,7 @@ def become(order: Mapping[str, Any], pipes: Sequence[int], report: int, keeper: 
         if cage["calls"]:
             argv = _filter_calls(cage, argv)
         if cage["inside"]:
-            argv = _hide_options(argv)
+            argv = _hide_options(_put_output_aside(argv))
         _execute(argv, order["env"])
     except LaunchError as refusal:
         _tell(report, refusal.number, refusal.why)
@@ -144,6 +147,14 @@ def _filter_calls(cage: Mapping[str, Any], argv: Sequence[str]) -> Sequence[str]
     except OSError as error:
         raise LaunchError(error.errno, f"its system calls cannot be filtered: {error.strerror}") from error
     return [str(file) if word == FILTER else word for word in argv]
+
+
+def _put_output_aside(argv: Sequence[str]) -> Sequence[str]:
+    """Let the bot alone hold its stdout, not its wrapper too: only so can it be seen to close it."""
+    os.dup2(1, _WRAPPED_OUTPUT)
+    os.dup2(os.open(os.devnull, os.O_WRONLY | os.O_CLOEXEC), 1)
+    end = argv.index("--") + 1
+    return [*argv[:end], *_TAKE_OUTPUT, *argv[end:]]
 
 
 def _hide_options(argv: Sequence[str]) -> Sequence[str]:
