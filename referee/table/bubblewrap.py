@@ -23,7 +23,11 @@ HOME: Final = "/tmp"
 """The bot's working directory, home and scratch inside."""
 
 _PATH: Final = "/usr/bin:/bin:/usr/sbin:/sbin"
+_SHARED: Final = "/dev/shm"
 _SHARED_MEMORY: Final = 64 << 20
+SCRATCHES: Final = (HOME, _SHARED)
+"""All places inside where it may write."""
+
 _PROBE_LIMIT_S: Final = 10
 _LINKS: Final = ("/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
 
@@ -91,7 +95,7 @@ def command(
         words += ["--setenv", name, value]
     words += _system()
     words += ["--proc", "/proc", "--dev", "/dev"]
-    sizes = (("/dev/shm", _SHARED_MEMORY), (HOME, scratch))
+    sizes = ((_SHARED, _SHARED_MEMORY), (HOME, scratch))
     for place, size in sizes:
         words += ["--perms", "1777", *(["--size", str(size)] if size else []), "--tmpfs", place]
     made: set[str] = set()

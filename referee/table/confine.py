@@ -117,6 +117,8 @@ class Confinement:
             calls="alone" if seccomp.offered() else "",
             inside=command,
             inside_path=path,
+            inside_scratches=bubblewrap.SCRATCHES,
+            scratch_mb=conditions.scratch_mb,
             memory_mb=conditions.memory_mb,
         )
         return Launch(argv, environment("/", path), "/", limits(conditions, per_user=False), cage=cage)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from pathlib import Path
 
 import pytest
@@ -128,6 +129,12 @@ def test_what_a_bot_has_locked_is_measured(tmp_path: Path, mode: int) -> None:
     used, entries = scratch.measure(str(place), 1 << 30)
     assert entries == 3
     assert used >= 1_000_000
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
+def test_the_machines_own_files_are_not_those_of_a_sandbox() -> None:
+    """A sandbox's first processes begin with our root."""
+    assert scratch.entries_inside(["/proc/self/root", "/proc/no-such/root"], ["/tmp"]) == 0
 
 
 def test_nothing_outside_is_unlocked(tmp_path: Path) -> None:

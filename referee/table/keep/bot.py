@@ -25,6 +25,7 @@ class Bot:
         self.scratch_mb: int = cage["scratch_mb"]
         self.memory_mb: int = cage["memory_mb"]
         self.inside = bool(cage["inside"])
+        self.inside_scratches: list[str] = cage["inside_scratches"]
         self.doomed = False  # whether it is to end, whatever holds it up
         self.why = ""  # why we have ended it, if it was for what it used
         self.status = 0

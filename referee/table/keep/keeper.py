@@ -308,6 +308,9 @@ class Keeper:
             bot.seen_cpu_s = max(bot.seen_cpu_s, usage.cpu_s(pids))
             if bot.memory_mb and held_kb > bot.memory_mb * 1024:
                 self._stop_excess(bot, f"it used more than {bot.memory_mb} MB of memory")
+            elif bot.scratch_mb and bot.inside:
+                roots = [f"{place}/root" for place in reversed(statuses)]
+                self._limit_files(bot, scratch.entries_inside(roots, bot.inside_scratches))
             elif bot.scratch_mb and bot.scratch and self._looks % _LOOKS_PER_MEASURE == 0:
                 self._measure(bot, statuses)
 
@@ -318,7 +321,11 @@ class Keeper:
             used += usage.nameless_bytes(statuses, os.stat(bot.scratch).st_dev)  # noqa: PTH116
         if used > most:
             self._stop_excess(bot, f"it put more than {bot.scratch_mb} MB into its scratch directory")
-        elif entries > scratch.MOST_ENTRIES:
+        else:
+            self._limit_files(bot, entries)
+
+    def _limit_files(self, bot: Bot, entries: int) -> None:
+        if entries > scratch.MOST_ENTRIES:
             self._stop_excess(bot, f"it made more than {scratch.MOST_ENTRIES} files in its scratch directory")
 
     def _stop_excess(self, bot: Bot, why: str) -> None:

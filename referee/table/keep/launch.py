@@ -55,7 +55,8 @@ class Cage:
     itself.  It ends a bot that fills its scratch with more than `scratch_mb` or uses more than `memory_mb`,
     with all that it has started.  `user` and
     `capabilities` are for a keeper that is root.  `calls` names a filter of system calls.  `inside` is the
-    bot's own command where `argv` is that of a wrapper, to be told from it when it cannot be run.
+    bot's own command where `argv` is that of a wrapper, to be told from it when it cannot be run, and
+    `inside_scratches` are file systems there, limited in size, on which its files are counted.
     """
 
     base: str = ""
@@ -67,6 +68,7 @@ class Cage:
     calls: Literal["", "bot", "build", "alone"] = ""
     inside: tuple[str, ...] = ()
     inside_path: str = ""
+    inside_scratches: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

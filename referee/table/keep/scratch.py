@@ -16,7 +16,7 @@ from collections import deque
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
 MOST_ENTRIES = 10_000
 """How many files and directories a scratch directory may hold: looking through more would take too long."""
@@ -159,6 +159,32 @@ def measure(path: str, enough: int) -> tuple[int, int]:
             place, more = _next(place, levels)
             if not more:
                 return used, entries
+    finally:
+        os.close(place)
+
+
+def entries_inside(roots: Iterable[str], places: Sequence[str]) -> int:
+    """How many files a sandbox holds in `places`, file systems of its own, seen by the root of a process in it.
+
+    Its first processes begin with our own root, where others' files lie.
+    """
+    ours = os.stat("/")
+    for root in roots:
+        with contextlib.suppress(OSError):
+            handle = os.open(root, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
+            try:
+                if not os.path.samestat(os.fstat(handle), ours):
+                    return sum(_inodes(place.lstrip("/"), handle) for place in places)
+            finally:
+                os.close(handle)
+    return 0
+
+
+def _inodes(name: str, root: int) -> int:
+    place = os.open(name, _OPEN, dir_fd=root)
+    try:
+        whole = os.statvfs(place)
+        return whole.f_files - whole.f_ffree
     finally:
         os.close(place)
 
