@@ -100,19 +100,22 @@ def crosstable(findings: Findings) -> str:
 
 
 def feeds(findings: Findings) -> str:
-    """How many more points a hand the row's bot gave the column's than both give and take elsewhere."""
-    cells: list[list[float | None]] = []
-    for giver in findings.labels:
-        row: list[float | None] = []
-        for taker in findings.labels:
-            feeding = findings.feeding(giver, taker) if giver != taker else None
-            row.append(feeding.excess.value if feeding and feeding.excess else None)
-        cells.append(row)
-    return _heat_map(findings.labels, cells, "points a hand given beyond what is expected to", "PuOr")
+    """How much more or less the row's bot gave the column's than both give and take elsewhere, in percent."""
+
+    def cell(giver: str, taker: str) -> float | None:
+        feeding = findings.feedings.get((giver, taker))
+        return 100 * (feeding.given / feeding.expected - 1) if feeding and feeding.expected else None
+
+    cells = [[cell(giver, taker) for taker in findings.labels] for giver in findings.labels]
+    return _heat_map(findings.labels, cells, "given beyond what is expected, in percent, to", "PuOr", ".0f")
 
 
 def _heat_map(
-    labels: Sequence[str], cells: Sequence[Sequence[float | None]], title: str, colours: str
+    labels: Sequence[str],
+    cells: Sequence[Sequence[float | None]],
+    title: str,
+    colours: str,
+    form: str = ".2f",
 ) -> str:
     known = [abs(value) for row in cells for value in row if value is not None]
     most = max(known, default=0.0) or 1.0
@@ -139,7 +142,7 @@ def _heat_map(
                     if value is not None:
                         colour = "white" if abs(value) > 0.6 * most else "black"
                         axes.text(
-                            *(column + 0.5, row + 0.5, f"{value:+.2f}"),
+                            *(column + 0.5, row + 0.5, f"{value:+{form}}"),
                             ha="center",
                             va="center",
                             color=colour,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+from math import exp
 from pathlib import Path
 from typing import Any, Final
 
@@ -16,7 +17,8 @@ from rich.text import Text
 
 from referee.errors import ArenaError
 from referee.show.output import console, tell_program
-from referee.show.sentences import SIGNIFICANT, feeders, interval, words_of
+from referee.show.sentences import SIGNIFICANT, feeders, interval, of_feeding, of_payoff, words_of
+from referee.tournament.feeding import Feeding
 from referee.tournament.findings import MODEL, Findings, gather
 from referee.tournament.standings import Standing
 from referee.tournament.store import Store
@@ -83,16 +85,12 @@ def tell(findings: Findings, people: Console) -> None:
     people.print("\nPoints a hand that the row's bot won from the column's", style="bold")
     for part in _crosstables(findings, people.width):
         people.print(Padding(part, (0, 0, 1, 2), expand=False))
-    fed = feeders(findings)
-    if fed:
-        people.print("Who feeds points to whom, beyond what both give and take elsewhere", style="bold")
-        for line in fed[:_FEEDS_SHOWN]:
-            people.print(f"  {line}")
+    people.print(of_feeding(findings), style="bold")
+    for line in feeders(findings)[:_FEEDS_SHOWN]:
+        people.print(f"  {line}")
     people.print(
-        "payoff: the mean of the others' points less its own, a hand, against all others\n"
-        "  equally often, with its 95% interval clustered by deal;\n"
-        "strength: order-free Plackett-Luce fit;\n"
-        f"rating: {MODEL},\n  fed in the order of match ids.",
+        f"\n{of_payoff(findings.plan)};\nstrength: order-free Plackett-Luce fit;\n"
+        f"rating: {MODEL}, fed in the order of match ids.",
         style="dim",
     )
 
@@ -195,7 +193,10 @@ def summary(findings: Findings) -> dict[str, Any]:
             one: {other: {"points": cell.value, "ci95": cell.interval()} for other, cell in won[one].items()}
             for one in labels
         },
-        "feeds": {one: {two: _fed(findings, one, two) for two in labels if two != one} for one in labels},
+        "feeds": {
+            one: {two: _fed(findings.feedings.get((one, two))) for two in labels if two != one}
+            for one in labels
+        },
     }
 
 
@@ -207,16 +208,18 @@ def _line(bot: Standing, findings: Findings) -> dict[str, Any]:
     }
 
 
-def _fed(findings: Findings, giver: str, taker: str) -> dict[str, Any] | None:
-    feeding = findings.feeding(giver, taker)
+def _fed(feeding: Feeding | None) -> dict[str, Any] | None:
     if feeding is None:
         return None
-    excess = feeding.excess
+    expected, ratio = feeding.expected, feeding.log_ratio
+    bounds = ratio.interval() if ratio else None
     return {
-        "points": feeding.given.value,
-        "excess": excess.value if excess else None,
-        "ci95": excess.interval() if excess else None,
-        "p": excess.p if excess else None,
+        "points": feeding.given,
+        "expected": expected,
+        "ratio": exp(ratio.value) if ratio else None,
+        "ratio_ci95": [exp(bound) for bound in bounds] if bounds else None,
+        "p": ratio.p if ratio else None,
+        "stands_out": feeding.stands_out,
     }
 
 

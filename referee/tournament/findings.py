@@ -13,10 +13,10 @@ from typing import Final, TypeAlias
 from msgspec import Struct
 
 from referee.game.rulebook import rulebook
-from referee.tournament.pairs import Feeding
+from referee.tournament.feeding import Feeding
 from referee.tournament.plan import Plan
 from referee.tournament.ranking import Ladder, Rating
-from referee.tournament.results import DealSummary, Result
+from referee.tournament.results import DealSummary, Pair, Result
 from referee.tournament.standings import Adjacent, Standing, Standings
 from referee.tournament.store import Store
 
@@ -39,6 +39,8 @@ class Findings(Struct, frozen=True, kw_only=True):
     bots: list[Standing]
     adjacent: list[Adjacent]
     standings: Standings
+    feedings: dict[Pair, Feeding]
+    """What each bot's cards carried into each other's tricks, by giver and taker."""
     points: dict[str, Counter[int]]
     """How often each bot had how many points in a hand that it did not forfeit."""
     trace: Trace
@@ -47,10 +49,6 @@ class Findings(Struct, frozen=True, kw_only=True):
     def labels(self) -> list[str]:
         """All bots, the best first."""
         return [bot.name for bot in self.bots]
-
-    def feeding(self, giver: str, taker: str) -> Feeding | None:
-        """What the first bot's cards carried into the second's tricks."""
-        return self.standings.pairs.feeding(giver, taker)
 
 
 def gather(store: Store, plan: Plan) -> Findings:
@@ -76,6 +74,7 @@ def gather(store: Store, plan: Plan) -> Findings:
         bots=standings.table(ratings) if matches else [],
         adjacent=standings.adjacent() if matches else [],
         standings=standings,
+        feedings=standings.gifts.feedings(),
         points=points,
         trace=trace,
     )

@@ -6,6 +6,7 @@ from itertools import pairwise
 
 from msgspec import Struct
 
+from referee.tournament.feeding import Gifts
 from referee.tournament.fit import Estimate
 from referee.tournament.pairs import Pairs
 from referee.tournament.payoff import Payoffs
@@ -55,6 +56,7 @@ class Standings:
         self._hero = hero
         self.payoffs = Payoffs(gauntlet=hero is not None)
         self.pairs = Pairs()
+        self.gifts = Gifts()
         self.orders = FinishingOrders()
         self._counts: dict[str, _Counts] = {}
 
@@ -62,6 +64,7 @@ class Standings:
         """Take in one complete deal."""
         self.payoffs.add(deal.payoffs, deal.played)
         self.pairs.add(deal)
+        self.gifts.add(deal.gifts)
         for result in deal.results:
             ranks = result.ranks
             if result.hands:

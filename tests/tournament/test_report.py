@@ -8,6 +8,7 @@ import re
 from collections import defaultdict
 from html.parser import HTMLParser
 from importlib.util import find_spec
+from itertools import permutations
 from pathlib import Path
 from statistics import mean
 from xml.etree import ElementTree
@@ -19,11 +20,15 @@ from rich.console import Console
 from rich.padding import Padding
 from rich.table import Table
 
+from protocol.presets import preset
+from protocol.rules import Conditions
 from referee.cli import cli
 from referee.show import report as page
-from referee.show.sentences import interval
-from referee.show.standings import _crosstables, table_of
+from referee.show.sentences import feeders, interval, of_feeding
+from referee.show.standings import _crosstables, summary, table_of
+from referee.tournament.feeding import Feeding
 from referee.tournament.findings import Findings, gather
+from referee.tournament.fit import Estimate
 from referee.tournament.plan import Plan
 from referee.tournament.store import Store
 from tests.tournament.stored import PLAN, played
@@ -166,11 +171,51 @@ def test_the_page_needs_nothing_else(folder: Path, tmp_path: Path):
     assert "@import" not in text
     assert set(re.findall(r"url\(([^)]*)\)", text)) <= set(re.findall(r"url\((#[^)]*)\)", text))
     drawings = re.findall(r"<svg.*?</svg>", text, re.DOTALL)
-    assert len(drawings) == 5
+    assert len(drawings) == 4, "of four bots nothing is expected of who feeds whom"
     for drawing in drawings:
         ElementTree.fromstring(drawing)
     for name in PLAN.labels:
         assert text.count(name) > 5
+
+
+@NO_PLOTS
+def test_the_page_says_what_was_played_and_by_whom(findings: Findings):
+    plan = replace(
+        findings.plan,
+        rules=preset("omnibus", {"moon": "subtract"}),
+        conditions=Conditions(turn_ms=750, bank_ms=9000, on_fault="hand", strikes=2, anonymous=True),
+        stop_when=0.25,
+    )
+    text = page.report(replace(findings, plan=plan))
+    for words in (
+        *("rules of its own: ", "10 points", "750 ms a turn", "9,000 ms to spare", "hand, 2 forgiven"),
+        *("closer than 0.25 points", "not in the order in which they were played"),
+        *(bot.fingerprint for bot in plan.bots),
+    ):
+        assert words in text
+    gauntlet = replace(plan, format="gauntlet", hero="ann", rules=preset("spot"))
+    told = page.report(replace(findings, plan=gauntlet))
+    assert "<th>hero</th><td>ann</td>" in told
+    assert "<td>spot: " in told
+    assert "for a challenger that is against ann" in told
+
+
+def feeding(findings: Findings, **more: object) -> Findings:
+    one = Feeding(1.5, 1.0, Estimate(0.4, 0.05, 49), **more)  # type: ignore[arg-type]
+    return replace(findings, feedings=dict.fromkeys(permutations(findings.labels, 2), one))
+
+
+def test_who_feeds_whom_is_said_with_care(findings: Findings):
+    assert "it takes 5 bots that all meet" in of_feeding(findings)
+    assert feeders(findings) == []
+    assert "no pair stands out" in of_feeding(feeding(findings))
+    told = feeding(findings, stands_out=True)
+    assert "so do honest bots" in of_feeding(told)
+    assert "ann gives bob 1.50 a hand, more than the 1.00 that both give and take elsewhere" in feeders(told)
+    fields = summary(told)["feeds"]["ann"]["bob"]
+    assert fields["ratio"] == pytest.approx(1.49, abs=0.01)
+    assert fields["ratio_ci95"][0] < fields["ratio"] < fields["ratio_ci95"][1]
+    assert (fields["points"], fields["expected"], fields["stands_out"]) == (1.5, 1.0, True)
 
 
 @NO_PLOTS

@@ -106,7 +106,7 @@ def test_neighbours_and_crosstable(league):
     assert won["low"]["high"].value > 3
     assert won["high"]["low"].value == -won["low"]["high"].value
     assert "crash" not in won["low"]
-    assert standings.pairs.feeding("low", "high").given.value > 0
+    assert standings.gifts.feedings()["low", "high"].given > 0
 
 
 def test_the_table_is_json(league):
