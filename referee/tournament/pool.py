@@ -12,6 +12,8 @@ from concurrent.futures.process import BrokenProcessPool
 from multiprocessing.connection import Connection
 from typing import Any, Final, ParamSpec, TypeVar
 
+from referee.errors import ArenaError, why
+
 P = ParamSpec("P")
 T = TypeVar("T")
 
@@ -55,21 +57,29 @@ class Processes(Executor):
         self._workers: list[_Worker | None] = [None] * count
 
     def submit(self, do: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Future[T]:
-        """Give a task to a free process.  Raises ValueError if there is none: nothing waits in line here."""
+        """Give a task to a free process.  Raises ValueError if there is none: nothing waits in line here.
+
+        Raises ArenaError if the machine lets no process be started.
+        """
         for number, worker in enumerate(self._workers):
             if worker and not worker.free:
                 continue
             if worker and worker.task and isinstance(worker.task.exception(), LOST):
                 worker.close(wait=False)
                 worker = None
-            if worker is None:
-                worker = self._workers[number] = _Worker()
             try:
-                return worker.submit(do, *args, **kwargs)
-            except LOST:  # it died between two tasks
-                worker.close(wait=False)
-                worker = self._workers[number] = _Worker()
-                return worker.submit(do, *args, **kwargs)
+                if worker is None:
+                    worker = self._workers[number] = _Worker()
+                try:
+                    return worker.submit(do, *args, **kwargs)
+                except LOST:  # it died between two tasks
+                    worker.close(wait=False)
+                    worker = self._workers[number] = _Worker()
+                    return worker.submit(do, *args, **kwargs)
+            except OSError as error:
+                raise ArenaError(
+                    f"Worker {number + 1} cannot be started: {why(error)}; or give fewer --jobs."
+                ) from None
         raise ValueError("every process has a task")
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:

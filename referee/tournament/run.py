@@ -17,7 +17,7 @@ from typing import Final
 
 from msgspec import Struct, field
 
-from referee.errors import ArenaError
+from referee.errors import ArenaError, why
 from referee.game.rulebook import rulebook
 from referee.table.roster import Bot
 from referee.tournament.payoff import Payoffs
@@ -129,8 +129,11 @@ class Run:
         failure: ArenaError | None = None
         while True:
             self.progress.places = self._places()
-            while len(flying) < max(self.progress.places, 1) and (task := self._next_task()):
-                flying[self._executor.submit(play, task)] = task
+            try:
+                while len(flying) < max(self.progress.places, 1) and (task := self._next_task()):
+                    flying[self._executor.submit(play, task)] = task
+            except ArenaError as error:  # what has landed is kept first
+                failure = error
             for task, played in landed:
                 self._keep(task, played)
             self._watch(self.progress)
@@ -148,9 +151,10 @@ class Run:
                 except self._lost:
                     if not self._play_again(task, "A worker died"):
                         self._give_up(task)
-                except ArenaError as error:  # its keeper may have been killed, or a bot be missing there
-                    if not self._play_again(task, str(error)):
-                        failure = error
+                except (ArenaError, OSError) as error:  # its keeper may have been killed, a bot be missing
+                    refusal = f"A worker cannot go on: {why(error)}." if isinstance(error, OSError) else error
+                    if not self._play_again(task, str(refusal)):
+                        failure = ArenaError(str(refusal))
                 except CancelledError:  # by nobody here
                     raise ArenaError(GONE) from None
 

@@ -4,14 +4,24 @@ from __future__ import annotations
 
 import json
 import os
+import re
+import resource
 import sqlite3
 import sys
+from collections.abc import Callable
+from concurrent.futures import Executor, Future
+from functools import partial
 from pathlib import Path
 from statistics import mean
+from typing import Any
 
 import pytest
 
+from referee.errors import ArenaError
+from referee.tournament.run import Run
+from referee.tournament.store import Store
 from tests.tournament.arena import FOUR, QUICK, ROOT, arena, logs, play, results, rogue, standings, started
+from tests.tournament.stored import PLAN, played
 
 HANDS = "the points of a hand sum to 26, or to three times that when somebody shot the moon"
 
@@ -320,3 +330,41 @@ def test_the_standings_follow_from_the_logs_alone(tmp_path: Path):
         deals = [mean(deal[bot["name"]]) for deal in of_deals.values()]
         assert bot["mean"] == pytest.approx(mean(deals))
         assert bot["deals"] == len(deals)
+
+
+def few_files(most: int) -> Callable[[], None]:
+    """Have a process open no more than so many files."""
+    return partial(
+        resource.setrlimit, resource.RLIMIT_NOFILE, (most, resource.getrlimit(resource.RLIMIT_NOFILE)[1])
+    )
+
+
+@pytest.mark.parametrize(("most", "jobs"), [(12, 1), (24, 2), (32, 2), (64, 8)])
+def test_too_few_open_files_are_told_in_a_sentence_and_lose_nothing(tmp_path: Path, most: int, jobs: int):
+    folder = tmp_path / "t"
+    play(folder, "--deals", 4)
+    before = results(folder)
+    said = play(folder, "--deals", 40, "--jobs", jobs, status=1, preexec_fn=few_files(most))
+    assert "Traceback" not in said
+    assert re.search(r"arena: Worker \d cannot be started: .*ulimit -n 4096.* fewer --jobs\.$", said.strip())
+    assert set(before) <= set(results(folder))
+
+
+def test_what_has_landed_is_kept_when_no_worker_can_be_started_any_more(tmp_path: Path):
+    class Once(Executor):
+        """Plays one task and refuses the next."""
+
+        def submit(self, do: Any, /, *args: Any, **kwargs: Any) -> Future[Any]:
+            (task,) = args
+            if task.deals[0]:
+                raise ArenaError("no more")
+            future: Future[Any] = Future()
+            future.set_result(played(PLAN, task.deals))
+            return future
+
+    with Store.open(tmp_path / "t") as store:
+        store.write_plan(PLAN)
+        run = Run(store, PLAN, (), Once(), places=lambda: 1, lost=KeyError)
+        with pytest.raises(ArenaError, match="no more"):
+            run.play()
+        assert store.matches == 4
