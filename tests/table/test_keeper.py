@@ -13,6 +13,7 @@ import signal
 import sys
 import time
 from collections.abc import Callable
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -269,6 +270,40 @@ def test_signals_do_not_end_it(bench) -> None:
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGPIPE):
         os.kill(bench.keeper.pid, number)
     assert bench.run("echo", "here") == "here\n"
+
+
+@contextmanager
+def fresh(bench):
+    """A bench of the same kind with a keeper started now, whose stderr is what ours is now."""
+    with Keeper.start() as keeper:
+        ours = type(bench)(keeper)
+        yield ours
+        ours.let_go()
+
+
+@linux
+def test_a_bot_that_takes_its_descriptors_away_is_told_of_in_a_sentence(bench, capfd) -> None:
+    """At sandbox none a bot can."""
+    with fresh(bench) as ours:
+        spawned = ours.spawn("sleep", "1000")
+        gone = os.pidfd_open(ours.wait(Started, spawned.key).pid)
+        resource.prlimit(ours.keeper.pid, resource.RLIMIT_NOFILE, (0, 0))
+        with pytest.raises(ArenaError, match="a bot has lowered the limits of the keeper"):
+            ours.wait(Exited, ours.spawn("true").key)
+    assert select.select([gone], [], [], GUARD_S)[0]
+    os.close(gone)
+    assert capfd.readouterr().err == ""
+
+
+def test_a_mistake_of_ours_leaves_one_traceback(bench, capfd) -> None:
+    with fresh(bench) as ours:
+        spawned = ours.spawn("sleep", "1000")
+        ours.keeper._send({"do": "err"})
+        with pytest.raises(ArenaError, match="ended with status 1"):
+            ours.wait(Exited, spawned.key)
+    told = capfd.readouterr().err
+    assert told.count("Traceback") == 1
+    assert "unknown command 'err'" in told
 
 
 def test_after_close_there_is_only_an_error() -> None:

@@ -16,6 +16,7 @@ import contextlib
 import errno
 import json
 import os
+import resource
 import select
 import signal
 import socket
@@ -23,7 +24,7 @@ import sys
 import time
 from collections import deque
 
-from referee.table.keep import child, scratch, usage
+from referee.table.keep import TAMPERED, child, scratch, usage
 from referee.table.keep.bot import Bot
 from referee.table.keep.orphans import Orphanage, children
 
@@ -365,10 +366,22 @@ def main() -> None:
 
     channel = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM, fileno=_CHANNEL)
     channel.setblocking(False)
+    limits = _own_limits()
     keeper = Keeper(channel, wakeup)
     try:
         keeper.run()
     except BaseException:  # a mistake of ours must not cost more than this process
+        tampered = _own_limits() != limits
         keeper.abandon()
-        keeper.run()
+        with contextlib.suppress(Exception):  # if it goes wrong once more, the first time tells why
+            keeper.run()
+        if tampered:
+            sys.exit(TAMPERED)
         raise
+
+
+def _own_limits() -> list[tuple[int, int]]:
+    """What this process may use: at sandbox `none` a bot can lower it."""
+    return [
+        resource.getrlimit(getattr(resource, name)) for name in dir(resource) if name.startswith("RLIMIT_")
+    ]

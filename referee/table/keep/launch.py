@@ -24,6 +24,7 @@ from typing import Literal, Self
 import msgspec
 
 from referee.errors import ArenaError, why
+from referee.table.keep import TAMPERED
 
 # The keeper imports itself by this line instead of being run as a script: the package is then found without
 # site-packages (-S), its compiled form is used, and nothing beside the file can shadow a standard module.
@@ -298,6 +299,11 @@ class Keeper:
             return ArenaError("the keeper has been closed")
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._process.wait(1.0)  # it has closed the channel, so this is its last moment
+        if self._process.returncode == TAMPERED:
+            return ArenaError(
+                f"a bot has lowered the limits of the keeper (process {self.pid}), which has had to end: "
+                "at another sandbox than none it cannot"
+            )
         return ArenaError(
             f"the keeper (process {self.pid}) ended with status {self._process.returncode}: "
             "no bot can be started or watched any more"

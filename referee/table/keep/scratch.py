@@ -1,4 +1,4 @@
-# ruff: noqa: PTH101, PTH102, PTH104, PTH106, PTH108
+# ruff: noqa: PTH101, PTH102, PTH104, PTH106, PTH108, PTH116
 """A bot's scratch directory: made empty, measured while the bot runs, gone afterwards whatever lies in it.
 
 Bots leave directories that are locked, or nested deeper than a path can be long, and write all the while.
@@ -164,7 +164,7 @@ def measure(path: str, enough: int) -> tuple[int, int]:
 
 
 def entries_inside(roots: Iterable[str], places: Sequence[str]) -> int:
-    """How many files a sandbox holds in `places`, file systems of its own, seen by the root of a process in it.
+    """How many files lie in `places` of a sandbox, file systems of its own, by the root of a process in it.
 
     Its first processes begin with our own root, where others' files lie.
     """
