@@ -13,6 +13,7 @@ import gzip
 import os
 import sqlite3
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from functools import cached_property
 from pathlib import Path
 from types import TracebackType
 from typing import Final, Literal, Self, TypeAlias
@@ -64,6 +65,8 @@ CREATE TABLE log (
 ) WITHOUT ROWID;
 """
 
+_MEND: Final = "Put it back from a copy, or play anew in another directory."
+_MEND_LOGS: Final = "Move it away and go on: nothing but logs is lost with it."
 _STDERR_KEPT: Final = 1 << 20
 _CACHE_KB: Final = 32_768
 _FROM: Final = "FROM match JOIN lineup ON lineup.id = lineup"
@@ -90,6 +93,11 @@ def stored_plan(folder: Path) -> Plan | None:
     try:
         return plan_from_toml(path.read_text("utf-8"))
     except FileNotFoundError:
+        if matches := _rows(folder / "results.db", "match"):
+            raise ArenaError(
+                f"{folder} holds the results of {matches:,} matches, but its plan.toml is missing; put it "
+                "back, or name another directory."
+            ) from None
         return None
     except OSError as error:
         raise ArenaError(f"Cannot read {path}: {why(error)}.") from None
@@ -102,30 +110,32 @@ def stored_plan(folder: Path) -> Plan | None:
 class Store:
     """A tournament's directory.  `open` it for a run, which no other may do meanwhile, or `read` it."""
 
-    def __init__(self, folder: Path, results: sqlite3.Connection, logs: sqlite3.Connection) -> None:
+    def __init__(self, folder: Path, results: sqlite3.Connection) -> None:
         self.folder = folder
         self._results = results
-        self._logs = logs
         self._lock = -1
+
+    @cached_property
+    def _logs(self) -> sqlite3.Connection:
+        """The database of logs, opened by a reader only if one is asked for: it may be damaged, or gone."""
+        return _connect(self.folder / "logs.db")
 
     @classmethod
     def open(cls, folder: Path) -> Store:
         """Open a directory to play into; it is made if it is not there.  Raises ArenaError."""
         try:
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            if not (folder / "results.db").exists() and any(
-                name.name not in ("lock", "plan.toml") for name in folder.iterdir()
-            ):
+            names = {path.name for path in folder.iterdir()}
+            if "results.db" not in names and "logs.db" not in names and names - {"lock", "plan.toml"}:
                 raise ArenaError(f"{folder} holds files, but no tournament; name a new directory.")
             lock = _lock(folder)
         except OSError as error:
-            raise ArenaError(f"Cannot use {folder} for a tournament: {error.strerror}.") from None
+            raise ArenaError(f"Cannot use {folder} for a tournament: {why(error)}.") from None
         try:
-            store = cls(
-                folder,
-                _connect(folder / "results.db", RESULTS_SCHEMA),
-                _connect(folder / "logs.db", LOGS_SCHEMA),
-            )
+            logs = _connect(folder / "logs.db", LOGS_SCHEMA)
+            _check_results_are_there(folder)
+            store = cls(folder, _connect(folder / "results.db", RESULTS_SCHEMA))
+            store._logs = logs
         except BaseException:
             os.close(lock)
             raise
@@ -137,13 +147,14 @@ class Store:
         """Open a tournament to look at it, also while it is being played.  Raises ArenaError."""
         if not (folder / "results.db").is_file():
             raise ArenaError(f"There is no tournament in {folder}: it has no results.db.")
-        return cls(folder, _connect(folder / "results.db"), _connect(folder / "logs.db"))
+        return cls(folder, _connect(folder / "results.db"))
 
     def close(self) -> None:
         """Close the databases and let the next run in."""
-        for database in (self._results, self._logs):
+        for database in (self._results, vars(self).get("_logs")):
             with contextlib.suppress(sqlite3.Error):
-                database.close()
+                if database:
+                    database.close()
         if self._lock >= 0:
             os.close(self._lock)
             self._lock = -1
@@ -265,6 +276,21 @@ class Store:
             found: int = self._results.execute("SELECT count(*) FROM match").fetchone()[0]
         return found
 
+    @property
+    def set_aside(self) -> int:
+        """How many of them no longer count: their bots or their rules are not those of the plan."""
+        with self._telling():
+            found: int = self._results.execute(f"SELECT count(*) {_FROM} WHERE NOT counts").fetchone()[0]
+        return found
+
+    def listed(self) -> Iterator[tuple[str, str, tuple[str, ...], bool]]:
+        """Every match by deal: its id, its deal, its bots, and whether it counts."""
+        with self._telling():
+            for match, deal, seats, counts in self._results.execute(
+                f"SELECT match.id, deal, seats, counts {_FROM} ORDER BY deal"
+            ):
+                yield match, deal, _labels.decode(seats), bool(counts)
+
     def results(self, order: Order) -> Iterator[Result]:
         """All results that count, one at a time, by deal or by match id."""
         with self._telling():
@@ -306,6 +332,8 @@ class Store:
         try:
             yield
         except sqlite3.Error as error:
+            if _damaged(error):
+                raise ArenaError(f"The results in {self.folder} are damaged: {error}. {_MEND}") from None
             raise ArenaError(
                 f"The results in {self.folder} cannot be read or written: {error}. What was played before is "
                 "kept; mend it and give the same command again."
@@ -317,7 +345,7 @@ def _connect(path: Path, schema: str | None = None) -> sqlite3.Connection:
     try:
         if schema:
             os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
-        database = sqlite3.connect(path, timeout=30, cached_statements=16)
+        database = sqlite3.connect(_address(path, writing=schema is not None), timeout=30, uri=True)
         database.execute(f"PRAGMA cache_size = -{_CACHE_KB}")
         version = database.execute("PRAGMA user_version").fetchone()[0]
         if version > FORMAT:
@@ -327,12 +355,58 @@ def _connect(path: Path, schema: str | None = None) -> sqlite3.Connection:
             database.execute("PRAGMA synchronous = FULL")
             if version == 0:
                 database.executescript(f"BEGIN; {schema} PRAGMA user_version = {FORMAT}; COMMIT;")
-        else:
-            database.execute("PRAGMA query_only = 1")
-    except (OSError, sqlite3.Error) as error:
-        why = error.strerror if isinstance(error, OSError) else error
-        raise ArenaError(f"Cannot open {path}: {why}.") from None
+        elif version == 0:
+            raise ArenaError(f"{path} is empty. {_MEND}")
+    except OSError as error:
+        raise ArenaError(f"Cannot open {path}: {why(error)}.") from None
+    except sqlite3.Error as error:
+        raise ArenaError(f"Cannot open {path}: {error}. {_advice(path, error)}") from None
     return database
+
+
+def _address(path: Path, *, writing: bool) -> str:
+    """The URI of a database.
+
+    To read what is written meanwhile, SQLite writes beside it.  Where that cannot be nobody plays, and the
+    database may be read as it is, unless a run that was killed has left results in the file beside it.
+    """
+    uri = path.absolute().as_uri()
+    if writing:
+        return uri
+    beside = path.with_name(f"{path.name}-wal")
+    still = not os.access(path.parent, os.W_OK) and not (beside.exists() and beside.stat().st_size)
+    return f"{uri}?mode=ro&immutable=1" if still else f"{uri}?mode=ro"
+
+
+def _advice(path: Path, error: sqlite3.Error) -> str:
+    if not os.access(path.parent, os.W_OK):
+        return f"Copy all of {path.parent} to where it can be written."
+    if not _damaged(error):
+        return "Mend that and give the same command again."
+    return _MEND if path.name == "results.db" else _MEND_LOGS
+
+
+def _damaged(error: sqlite3.Error) -> bool:
+    return getattr(error, "sqlite_errorcode", None) in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
+
+
+def _check_results_are_there(folder: Path) -> None:
+    """Refuse to begin anew where results have been lost."""
+    path = folder / "results.db"
+    if (not path.exists() or not path.stat().st_size) and (kept := _rows(folder / "logs.db", "log")):
+        raise ArenaError(f"{path} is empty or missing, but logs.db has the logs of {kept:,} matches. {_MEND}")
+
+
+def _rows(path: Path, table: str) -> int:
+    """How many rows a table has; 0 if there is none."""
+    if not path.is_file():
+        return 0
+    try:
+        with contextlib.closing(sqlite3.connect(_address(path, writing=False), uri=True)) as database:
+            found: int = database.execute(f"SELECT count(*) FROM {table}").fetchone()[0]
+    except sqlite3.Error:
+        return 0
+    return found
 
 
 def _lock(folder: Path) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sqlite3
 import stat
 from collections.abc import Iterator
@@ -133,6 +134,91 @@ def test_what_is_no_tournament_is_told(tmp_path: Path):
     (newer / "plan.toml").write_text("deals = 'many'")
     with pytest.raises(ArenaError, match=r"plan\.toml cannot be used"):
         stored_plan(newer)
+
+
+def test_results_without_their_plan_are_told(store: Store):
+    (store.folder / "plan.toml").unlink()
+    assert stored_plan(store.folder) is None, "nothing has been played"
+    store.keep(played())
+    with pytest.raises(ArenaError, match=r"the results of 12 matches, but its plan.toml is missing"):
+        stored_plan(store.folder)
+
+
+@pytest.mark.parametrize("left", [None, b""])
+def test_results_that_are_gone_are_not_begun_anew(store: Store, left: bytes | None):
+    store.keep(played())
+    store.close()
+    path = store.folder / "results.db"
+    path.unlink()
+    if left is not None:
+        path.write_bytes(left)
+        with pytest.raises(ArenaError, match=r"results.db is empty. Put it back from a copy, or"):
+            Store.read(store.folder)
+    with pytest.raises(
+        ArenaError, match=r"empty or missing, but logs.db has the logs of 12 matches. Put it back"
+    ):
+        Store.open(store.folder)
+
+
+def test_a_run_that_was_killed_before_its_first_results_goes_on(store: Store):
+    with store._logs:
+        store._keep_logs(played().logs[0], {match.id for match in Schedule(PLAN)})
+    store.close()
+    with Store.open(store.folder) as again:
+        assert again.keep(played()) == 12
+
+
+@pytest.mark.parametrize(
+    ("name", "advice"), [("results.db", "Put it back from a copy"), ("logs.db", "Move it away and go on")]
+)
+def test_what_is_damaged_is_told_with_what_helps(store: Store, name: str, advice: str):
+    store.keep(played())
+    store.close()
+    path = store.folder / name
+    path.write_bytes(b"no database" + path.read_bytes()[11:])
+    with pytest.raises(ArenaError, match=f"Cannot open .*{name}: file is not a database. {advice}"):
+        Store.open(store.folder)
+    if name == "logs.db":
+        with Store.read(store.folder) as reader:
+            assert len(list(reader.results("deal"))) == 12, "the standings need no logs"
+        path.unlink()
+        Store.open(store.folder).close()
+
+
+def test_damage_inside_is_told_with_what_helps(store: Store):
+    store.keep(played())
+    store.close()
+    path = store.folder / "results.db"
+    whole = path.read_bytes()
+    path.write_bytes(whole[:4096] + b"\xff" * (len(whole) - 4096))
+    with Store.read(store.folder) as reader, pytest.raises(ArenaError, match=r"damaged: .* Put it back"):
+        list(reader.results("deal"))
+
+
+def test_a_finished_directory_is_read_where_nothing_can_be_written(store: Store, monkeypatch):
+    """As on a read-only file system: SQLite cannot make the files beside the database that it would need."""
+    store.keep(played())
+    folder = store.folder
+    copied = folder.parent / "copied"
+    shutil.copytree(folder, copied)  # with results that are still in the file beside the database
+    store.close()
+    allowed = os.access
+    monkeypatch.setattr(os, "access", lambda path, mode: mode != os.W_OK and allowed(path, mode))
+    with Store.read(folder) as reader:
+        assert len(list(reader.results("deal"))) == 12
+        assert reader.log(next(iter(Schedule(PLAN))).id)
+    assert not list(folder.glob("*-wal")), "it was not written to"
+    with Store.read(copied) as reader:
+        assert len(list(reader.results("deal"))) == 12, "what is beside it is not left out"
+
+
+def test_matches_that_are_set_aside_are_counted_and_listed(store: Store):
+    store.keep(played())
+    changed = Plan(bots=(*PLAN.bots[:3], Entrant("dan", "dan", "new content")), seed="store", deals=3)
+    store.write_plan(changed)
+    store.keep(played(changed, range(1)))
+    assert (store.matches, store.set_aside) == (16, 12)
+    assert sorted(counts for *_, counts in store.listed()) == [False] * 12 + [True] * 4
 
 
 def test_stderr_is_kept_whole_at_first_and_then_the_last(store: Store):
