@@ -21,7 +21,7 @@ from referee.errors import ArenaError
 from referee.game.events import LABEL
 from referee.table.roster import BUNDLED, Bot, find_bot, uniquely_named
 from referee.table.settings import toml_from
-from referee.tournament.plan import Entrant, Plan, PlanError, changes, plan_from
+from referee.tournament.plan import Entrant, Plan, PlanError, changes, check_known, plan_from
 
 
 class Wanted(Struct, frozen=True, kw_only=True):
@@ -47,13 +47,17 @@ def enter(stored: Plan | None, wanted: Wanted, say: Callable[[str], None] = lamb
     """Make the plan.  Raises ArenaError if it cannot be, or if results of `stored` would not do for it."""
     fields = _fields(stored, wanted)
     sandbox = fields["conditions"].get("sandbox", "auto")
-    bots = _with_newcomers(fields["bots"], wanted.words, partial(find_bot, say=say, sandbox=sandbox))
+    find = partial(find_bot, say=say, sandbox=sandbox)
+    bots = _with_newcomers(fields["bots"], wanted.words, find)
+    if hero := wanted.fields.get("hero"):
+        fields["hero"], bots = _with_hero(hero, bots, find)
     fields["bots"] = [asdict(entrant) for entrant, _ in bots]
     withdrawn = tuple(fields.get("withdrawn", ()))
     fields["withdrawn"] = [*withdrawn, *(name for name in wanted.withdraw if name not in withdrawn)]
     plan = plan_from(fields)
     find = partial(find_bot, say=say, sandbox=plan.conditions.sandbox)
-    found = [bot or _find(entrant, plan, find) for entrant, bot in bots]
+    known = stored.labels if stored else ()
+    found = [bot or _find(entrant, plan, find, was_there=entrant.name in known) for entrant, bot in bots]
     plan = replace(
         plan,
         bots=tuple(
@@ -74,7 +78,7 @@ def _fields(stored: Plan | None, wanted: Wanted) -> dict[str, Any]:
     if wanted.file:
         read = _read(wanted.file)
         conditions |= _table(read.pop("conditions", {}), wanted.file)
-        listed = [_entrant(bot, wanted.file) for bot in read.pop("bots", [])]
+        listed = _listed(read.pop("bots", []), wanted.file)
         fields |= read
         fields["bots"] = _merged(fields["bots"], listed)
     fields |= wanted.fields
@@ -97,16 +101,31 @@ def _table(given: object, path: Path) -> dict[str, Any]:
     return given
 
 
+def _listed(given: object, path: Path) -> list[Entrant]:
+    """The bots that a plan file lists; a label that comes again gets a number, as on a command line."""
+    if not isinstance(given, list):
+        raise PlanError(f'In the plan {path} bots is not a list; write it as in bots = ["duck", "random"].')
+    entrants: dict[str, Entrant] = {}
+    for bot in given:
+        entrant = _entrant(bot, path)
+        name, count = entrant.name, 1
+        while name in entrants and isinstance(bot, str):
+            count += 1
+            name = f"{entrant.name}-{count}"
+        if name in entrants:
+            raise PlanError(f"In the plan {path} two bots are called {name}; give one of them another name.")
+        entrants[name] = replace(entrant, name=name)
+    return list(entrants.values())
+
+
 def _entrant(given: object, path: Path) -> Entrant:
     """A bot as a plan file has it: a label, or a table with name and run, its paths seen from the file."""
     fields = {"name": given} if isinstance(given, str) else given
-    if (
-        not isinstance(fields, dict)
-        or "name" not in fields
-        or not fields.keys() <= {"name", "run", "fingerprint"}
-        or not all(isinstance(value, str) for value in fields.values())
-    ):
+    if not isinstance(fields, dict) or not all(isinstance(value, str) for value in fields.values()):
         raise PlanError(f"In the plan {path} a bot is neither a label nor a table with name and run.")
+    check_known(fields, Entrant.__struct_fields__, f"In the plan {path} a bot has no")
+    if "name" not in fields:
+        raise PlanError(f"In the plan {path} a bot has no name.")
     name: str = fields["name"]
     return Entrant(name, anchored(fields.get("run", name), path.parent.absolute()))
 
@@ -136,13 +155,31 @@ def _with_newcomers(
     return bots + [(Entrant(bot.name, named[bot], bot.fingerprint), bot) for bot in by_name.values()]
 
 
-def _find(entrant: Entrant, plan: Plan, find: Callable[[str], Bot]) -> Bot:
+def _with_hero(
+    hero: str, bots: list[tuple[Entrant, Bot | None]], find: Callable[[str], Bot]
+) -> tuple[str, list[tuple[Entrant, Bot | None]]]:
+    """The label of the hero, which may be given by any word for a bot, and all bots with it among them."""
+    word = anchored(hero, Path.cwd())
+    name = word.partition("=")[0] if _unlabelled(word) != word else hero
+    for entrant, _ in bots:
+        if name == entrant.name or (word == entrant.run and word not in BUNDLED):
+            return entrant.name, bots
+    entrants = [entrant for entrant, _ in bots]
+    known = dict(bots)
+    joined = _with_newcomers(entrants, [hero], find)
+    ((label, _),) = [one for one in joined if one[1]]
+    return label.name, [(entrant, known.get(entrant) or bot) for entrant, bot in joined]
+
+
+def _find(entrant: Entrant, plan: Plan, find: Callable[[str], Bot], *, was_there: bool) -> Bot:
     """A bot of the plan as it is now; one that is withdrawn need not be there any more."""
     if entrant.name in plan.withdrawn:
         return Bot(name=entrant.name, command=(), cwd="", fingerprint=entrant.fingerprint)
     try:
         return replace(find(entrant.run or entrant.name), name=entrant.name)
     except ArenaError as error:
+        if not was_there:
+            raise ArenaError(f"The plan's bot {entrant.name} cannot be found. {error}") from None
         raise ArenaError(
             f"The bot {entrant.name} is no longer there; put it back, or take it out with --withdraw "
             f"{entrant.name}. {error}"

@@ -87,7 +87,7 @@ def plan_from(fields: Mapping[str, Any]) -> Plan:
     `bots` may list plain labels.  `rules` may be the name of a rule set, or a table of rules in which
     `preset` names the set they change.
     """
-    _known(fields, Plan.__struct_fields__, "a plan has no")
+    check_known(fields, Plan.__struct_fields__, "A plan has no")
     given = dict(fields)
     for name in ("bots", "seed"):
         if name not in given:
@@ -103,7 +103,7 @@ def plan_from(fields: Mapping[str, Any]) -> Plan:
         given["bots"] = [{"name": bot} if isinstance(bot, str) else bot for bot in given["bots"]]
         for bot in given["bots"]:
             if isinstance(bot, Mapping):
-                _known(bot, Entrant.__struct_fields__, "a bot of a plan has no")
+                check_known(bot, Entrant.__struct_fields__, "A bot of a plan has no")
     try:
         return msgspec.convert(given, Plan)
     except msgspec.ValidationError as error:
@@ -246,12 +246,12 @@ def _conditions(given: object) -> Conditions:
     raise RulesError("the conditions are not a table.")
 
 
-def _known(given: Iterable[str], names: tuple[str, ...], what: str) -> None:
+def check_known(given: Iterable[str], names: tuple[str, ...], what: str) -> None:
     for name in given:
         if name not in names:
             close = get_close_matches(name, names, 1)
             hint = f"did you mean {close[0]}?" if close else f"there are: {', '.join(names)}."
-            raise PlanError(f"{what.capitalize()} {name!r}; {hint}")
+            raise PlanError(f"{what} {name!r}; {hint}")
 
 
 def _changed(rules: Rules, usual: Rules) -> dict[str, Any]:

@@ -44,6 +44,37 @@ def test_the_same_bot_twice_has_two_labels():
     assert enter(plan, Wanted(words=("duck", "duck"))).plan == plan
 
 
+def test_the_same_label_twice_in_a_file_is_as_on_a_command_line(tmp_path: Path):
+    file = tmp_path / "plan.toml"
+    file.write_text('bots = ["duck", "duck"]\n')
+    plan = enter(None, Wanted(file=file)).plan
+    assert plan.labels == ("duck", "duck-2")
+    assert enter(plan, Wanted(file=file)).plan == plan
+
+
+@pytest.mark.parametrize(
+    "words", [("duck", "random"), ("duck", "random", "{bot}"), ("{bot}", "duck", "random")]
+)
+@pytest.mark.parametrize("hero", ["{bot}", "heuristic", "brave=duck"])
+def test_the_hero_joins_the_bots_if_it_is_not_among_them(tmp_path: Path, words: tuple[str, ...], hero: str):
+    (tmp_path / "mine.py").write_text("input()\n")
+    words, hero = (
+        tuple(word.format(bot=tmp_path / "mine.py") for word in words),
+        hero.format(bot=tmp_path / "mine.py"),
+    )
+    wanted = Wanted(words=words, fields={"format": "gauntlet", "hero": hero})
+    plan = enter(None, wanted).plan
+    label = {"heuristic": "heuristic", "brave=duck": "brave"}.get(hero, "mine")
+    assert plan.hero == label
+    assert set(plan.labels) == {"duck", "random", label} | ({"mine"} if len(words) == 3 else set())
+    assert enter(plan, wanted).plan == plan
+
+
+def test_a_hero_that_is_no_bot_is_told():
+    with pytest.raises(ArenaError, match="did you mean heuristic"):
+        enter(None, Wanted(words=TWO, fields={"format": "gauntlet", "hero": "heuristik"}))
+
+
 def test_one_that_is_withdrawn_need_not_be_there(tmp_path: Path):
     program = tmp_path / "bot.py"
     program.write_text("input()\n")
@@ -98,7 +129,14 @@ def test_a_plan_file_lists_its_bots_as_seen_from_itself(tmp_path: Path):
     ("text", "sentence"),
     [
         pytest.param("bots = [3]", "a bot is neither a label nor a table", id="bot"),
-        pytest.param('bots = [{name = "a", speed = 3}]', "a bot is neither a label nor a table", id="field"),
+        pytest.param('bots = "duck"', 'bots is not a list; write it as in bots = \\["duck"', id="word"),
+        pytest.param('bots = [{name = "a", speed = 3}]', "a bot is neither a label nor a table", id="value"),
+        pytest.param('bots = [{name = "a", zonk = "3"}]', "a bot has no 'zonk'; there are: name", id="field"),
+        pytest.param('bots = [{run = "duck"}]', "a bot has no name", id="nameless"),
+        pytest.param('bots = ["a", {name = "a", run = "duck"}]', "two bots are called a", id="twice"),
+        pytest.param(
+            'bots = ["duck", "gone"]', "The plan's bot gone cannot be found. There is no", id="gone"
+        ),
         pytest.param("conditions = 3", "conditions is not a table", id="conditions"),
         pytest.param('bots = ["duck", "random"]\ndeal = 3', "did you mean deals", id="name"),
         pytest.param("bots = [", "is not TOML", id="toml"),
