@@ -123,7 +123,8 @@ def _announce(store: Store, entry: Entry, people: Console) -> None:
     people.print(f"  {forecast(plan)}")
     before = store.matches
     if before:
-        people.print(f"  {before:,} matches have been played already.")
+        aside = f", and {store.set_aside:,} of them are set aside" if store.set_aside else ""
+        people.print(f"  {before:,} matches have been played before{aside}; none is played twice.")
     people.print(f"  sandbox {confine.describe(plan.conditions.sandbox)}", style="dim")
     store.note(" ".join(["Resumed." if before else "Started.", *entry.news]))
 
@@ -223,7 +224,7 @@ class _Screen:
 def line_of(progress: Progress) -> str:
     """Where a run is, in one line."""
     parts = [f"{progress.done:,} of {progress.planned:,} matches"]
-    if progress.played:
+    if progress.rate:
         parts.append(f"{progress.rate:,.1f} a second")
     left = progress.seconds_left
     if left is not None and progress.done < progress.planned:

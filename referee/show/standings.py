@@ -60,10 +60,11 @@ def tell_log(folder: Path, match: str) -> None:
 
 
 def list_logs(folder: Path) -> None:
-    """Print a line for each match: its id, its deal, and who sat where."""
+    """Print a line for each match: its id, its deal, who sat where, and whether it was set aside."""
     with Store.read(folder) as store:
         lines = [
-            f"{result.match} {result.deal} {' '.join(result.seats)}\n" for result in store.results("deal")
+            f"{match} {deal} {' '.join(seats)}{'' if counts else ' (set aside)'}\n"
+            for match, deal, seats, counts in store.listed()
         ]
     tell_program("".join(lines).encode())
 

@@ -70,15 +70,30 @@ class Progress(Struct):
     decided: bool = False
     """Whether the stopping rule has ended the tournament."""
 
+    lately: deque[tuple[float, int]] = field(default_factory=deque)
+    """When the last tasks landed, about two of each worker, and how many matches had then been played."""
+
     @property
-    def rate(self) -> float:
-        """Matches a second, of this run."""
-        return self.played / max(time.monotonic() - self.began, 1e-9)
+    def rate(self) -> float | None:
+        """Matches a second, lately: a run's first tasks are mostly starts.  None while nobody knows."""
+        if len(self.lately) < 2:
+            return None
+        (since, before), (until, after) = self.lately[0], self.lately[-1]
+        return (after - before) / max(until - since, 1e-9)
 
     @property
     def seconds_left(self) -> float | None:
-        """About how long the rest will take; None while nothing has been played."""
-        return (self.planned - self.done) / self.rate if self.played else None
+        """About how long the rest will take, if anything can be said."""
+        return (self.planned - self.done) / self.rate if self.rate else None
+
+    def landed(self, matches: int, hands: int) -> None:
+        """Count what a task has brought."""
+        self.done += matches
+        self.played += matches
+        self.hands += hands
+        self.lately.append((time.monotonic(), self.played))
+        while len(self.lately) > 2 * max(self.places, 1) + 1:
+            self.lately.popleft()
 
 
 class Run:
@@ -219,9 +234,7 @@ class Run:
         """Put what has landed on the disk, count it, and learn how many deals a task should have."""
         self._store.keep(played)
         progress = self.progress
-        progress.done += len(played.matches)
-        progress.played += len(played.matches)
-        progress.hands += played.hands
+        progress.landed(len(played.matches), played.hands)
         for bot, kinds in played.faults.items():
             progress.faults[bot].update(kinds)
         for payoff in played.payoffs:

@@ -29,7 +29,7 @@ from referee.show.standings import _crosstables, summary, table_of
 from referee.tournament.feeding import Feeding
 from referee.tournament.findings import Findings, gather
 from referee.tournament.fit import Estimate
-from referee.tournament.plan import Plan
+from referee.tournament.plan import Entrant, Plan
 from referee.tournament.store import Store
 from tests.tournament.stored import PLAN, played
 
@@ -150,6 +150,16 @@ def test_logs_are_listed_by_id(folder: Path):
     assert standings(folder, "--log", match).startswith(f"log of {match},")
     shared = CliRunner().invoke(cli, ["standings", str(folder), "--log", ""])
     assert "There are several matches whose ids begin with ''" in str(shared.exception)
+
+
+def test_logs_that_were_set_aside_are_listed_as_such(tmp_path: Path):
+    changed = Plan(bots=(Entrant("ann", "ann", "new content"), *PLAN.bots[1:]), seed="store", deals=3)
+    with Store.open(tmp_path / "t") as store:
+        store.keep(played())
+        store.write_plan(changed)
+    lines = standings(tmp_path / "t", "--logs").splitlines()
+    assert len(lines) == 12
+    assert all(line.endswith(" (set aside)") for line in lines)
 
 
 @pytest.mark.parametrize("words", ["--csv --json", "--log a --logs", "--logs --html x.html"])

@@ -13,12 +13,13 @@ from concurrent.futures import Executor, Future
 from functools import partial
 from pathlib import Path
 from statistics import mean
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from referee.errors import ArenaError
-from referee.tournament.run import Run
+from referee.tournament.run import Progress, Run
 from referee.tournament.store import Store
 from tests.tournament.arena import FOUR, QUICK, ROOT, arena, logs, play, results, rogue, standings, started
 from tests.tournament.stored import PLAN, played
@@ -46,8 +47,8 @@ def test_the_same_command_or_the_directory_alone_plays_nothing_twice(tmp_path: P
     with sqlite3.connect(folder / "results.db") as database:
         before = database.execute("SELECT * FROM match ORDER BY id").fetchall()
     database.close()
-    assert "12 matches have been played" in play(folder, "--deals", 3)
-    assert "12 matches have been played" in arena("tournament", folder)
+    assert "12 matches have been played before; none" in play(folder, "--deals", 3)
+    assert "12 matches have been played before; none" in arena("tournament", folder)
     with sqlite3.connect(folder / "results.db") as database:
         assert database.execute("SELECT * FROM match ORDER BY id").fetchall() == before
     database.close()
@@ -106,6 +107,7 @@ def test_a_changed_bot_is_refused_and_its_results_set_aside_when_accepted(tmp_pa
     assert "--accept-changes" in said
     assert results(folder) == before
     play(folder, "--deals", 1, "--accept-changes", bots=bots)
+    assert "8 matches have been played before, and 4 of them are set aside" in play(folder, bots=bots)
     after = results(folder)
     assert len(after) == 4
     assert not {row[0] for row in before} & {row[0] for row in after}
@@ -348,6 +350,22 @@ def test_too_few_open_files_are_told_in_a_sentence_and_lose_nothing(tmp_path: Pa
     assert "Traceback" not in said
     assert re.search(r"arena: Worker \d cannot be started: .*ulimit -n 4096.* fewer --jobs\.$", said.strip())
     assert set(before) <= set(results(folder))
+
+
+def test_the_time_left_is_told_by_what_landed_lately(monkeypatch: pytest.MonkeyPatch):
+    now = 0.0
+    monkeypatch.setattr("referee.tournament.run.time", SimpleNamespace(monotonic=lambda: now))
+    progress = Progress(10_000, places=2)
+    for seconds in (1, 1, 1, 1):  # mostly starts
+        now += seconds
+        progress.landed(8, 8)
+    assert progress.rate == 8
+    for _ in range(10):
+        now += 2
+        progress.landed(200, 200)
+    assert progress.rate == 100
+    assert progress.seconds_left == pytest.approx((10_000 - 2032) / 100)
+    assert Progress(10).seconds_left is None
 
 
 def test_what_has_landed_is_kept_when_no_worker_can_be_started_any_more(tmp_path: Path):
