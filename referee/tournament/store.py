@@ -118,7 +118,10 @@ class Store:
     @cached_property
     def _logs(self) -> sqlite3.Connection:
         """The database of logs, opened by a reader only if one is asked for: it may be damaged, or gone."""
-        return _connect(self.folder / "logs.db")
+        path = self.folder / "logs.db"
+        if not path.exists():
+            raise ArenaError(f"There are no logs in {self.folder}: logs.db is missing.")
+        return _connect(path)
 
     @classmethod
     def open(cls, folder: Path) -> Store:

@@ -182,6 +182,8 @@ def test_what_is_damaged_is_told_with_what_helps(store: Store, name: str, advice
         with Store.read(store.folder) as reader:
             assert len(list(reader.results("deal"))) == 12, "the standings need no logs"
         path.unlink()
+        with Store.read(store.folder) as reader, pytest.raises(ArenaError, match=r"logs.db is missing"):
+            reader.log("")
         Store.open(store.folder).close()
 
 
