@@ -136,7 +136,7 @@ def _added(parts: Iterable[Mapping[Pair, list[float]]]) -> Sums:
 def _expected(sums: Sums) -> dict[Pair, float] | None:
     """What is expected a hand of each pair, by iterative proportional fitting.
 
-    None if a bot gives or takes nothing, or less, or only with one other: then no product fits.
+    None if a bot gives or takes nothing, or only with one other: then no product fits.
     """
     gives, takes = _totals(sums, 0), _totals(sums, 1)
     if min(*gives.values(), *takes.values()) <= 0:
