@@ -357,6 +357,15 @@ def test_memory(cell, level: str, code: str) -> None:
     assert (exited.status, exited.why) == (-signal.SIGKILL, "it used more than 96 MB of memory")
 
 
+@pytest.mark.parametrize("level", CONFINED)
+def test_it_cannot_hide_what_it_holds(cell, level: str) -> None:
+    """What is not dumpable is root's in /proc; files in memory are seen by descriptors alone."""
+    here = cell(level, memory_mb=96)
+    code = "import ctypes; ctypes.CDLL(None).prctl(4, 0, 0, 0, 0)" + FILES_IN_MEMORY
+    exited = here.bench.wait(Exited, here.python(code).key)
+    assert exited.why == "it used more than 96 MB of memory"
+
+
 @every_level
 def test_memory_that_processes_share_counts_once(cell, level: str) -> None:
     here = cell(level, memory_mb=120)

@@ -46,6 +46,7 @@ _TABLE = """
     lremovexattr 198 15   fremovexattr 199 16   removexattrat 466 466   utime 132 -1   utimes 235 -1
     futimesat 261 -1   utimensat 280 88   kill 62 129   tkill 200 130   tgkill 234 131
     pidfd_send_signal 424 424   rt_sigqueueinfo 129 138   rt_tgsigqueueinfo 297 240   truncate 76 45
+    prctl 157 167
 """
 _WORDS = _TABLE.split()
 _NUMBERS = {name: (int(here), int(there)) for name, here, there in zip(*[iter(_WORDS)] * 3, strict=True)}
@@ -84,6 +85,7 @@ _LOCKS = (6, 7, 37, 38)  # F_SETLK, F_SETLKW, F_OFD_SETLK, F_OFD_SETLKW
 _WATCHES = (1024, 1026)  # F_SETLEASE, F_NOTIFY
 _NAMESPACES = 0x7E020000 | 0x80  # CLONE_NEW*
 _AF_UNIX = 1
+_SET_DUMPABLE = 4  # without it /proc tells a keeper that is not root neither memory nor descriptors
 
 _LOAD, _EQUAL, _ABOVE, _ANY_BIT, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
 _ALLOW, _ERRNO, _KILL = 0x7FFF0000, 0x00050000, 0x80000000
@@ -136,6 +138,7 @@ def _rules(kind: str, pid: int, abi: int, shares_user: bool) -> list[tuple[str, 
     for number, names in _REFUSED.items():
         rules += [(name, [_refuse(number)]) for name in names]
     rules.append(("socketpair", _unless_argument(0, (_AF_UNIX,), errno.EACCES)))
+    rules.append(("prctl", [_argument(0), _op(_EQUAL, _SET_DUMPABLE, 0, 1), _refuse(0), _allow()]))
     rules.append(("clone", [_argument(0), _op(_ANY_BIT, _NAMESPACES, 0, 1), _refuse(errno.EPERM), _allow()]))
     if kind != "build":
         rules += [("flock", [_refuse(0)]), ("fcntl", _no_locks())]
