@@ -5,6 +5,7 @@ Nothing here sleeps: what is waited for is an event, the end of a pipe, or a pid
 
 from __future__ import annotations
 
+import ctypes
 import os
 import resource
 import select
@@ -17,12 +18,14 @@ from pathlib import Path
 import pytest
 
 from referee.errors import ArenaError
-from referee.table.keep.launch import Exited, Started
+from referee.table.keep import launch
+from referee.table.keep.launch import Exited, Keeper, Started
 from referee.table.keep.orphans import children, children_by_scan
 from tests.table.test_keeper import state, until
 
 GUARD_S = 60
 ROOT = Path(__file__).parents[2]
+PTRACE_CONT, PTRACE_SEIZE, PTRACE_O_TRACEEXIT, WALL = 7, 0x4206, 0x40, 0x40000000
 linux = pytest.mark.skipif(sys.platform != "linux", reason="only Linux has subreapers, pidfds and /proc")
 
 DAEMON = """
@@ -128,6 +131,40 @@ def test_a_tracer_below_it_holds_up_no_end(bench, end: str) -> None:
         bench.keeper.kill(spawned.key)
         assert bench.wait(Exited, spawned.key).status == (5 if end == "exits" else -signal.SIGKILL)
     gone()
+
+
+IMPATIENT = """
+import sys
+sys.path.append(sys.argv[1])
+from referee.table.keep import bot
+bot.GIVE_UP_S = 0.2
+from referee.table.keep.keeper import main
+main()
+"""
+
+
+@linux
+def test_what_cannot_be_ended_is_not_waited_for(bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A tracer out of the keeper's reach holds it up: this process."""
+    monkeypatch.setattr(launch, "_BOOT", IMPATIENT)
+    ptrace = ctypes.CDLL(None).ptrace
+    with Keeper.start() as keeper:
+        bench = type(bench)(keeper)
+        spawned = bench.spawn("sleep", "1000")
+        bot = bench.wait(Started, spawned.key).pid
+        gone = watch(bot)
+        if ptrace(PTRACE_SEIZE, bot, None, ctypes.c_void_p(PTRACE_O_TRACEEXIT)):
+            pytest.skip("this system lets only ancestors trace")
+        keeper.kill(spawned.key)
+        assert bench.wait(Exited, spawned.key).status == -signal.SIGKILL
+        assert state(bot) == "t"
+        assert bench.run("echo", "another") == "another\n"
+        os.waitpid(bot, WALL)
+        ptrace(PTRACE_CONT, bot, None, None)
+        os.waitpid(bot, WALL)
+        gone()
+        bench.let_go()
+    assert [type(event) for event in bench.heard if event.key == spawned.key] == [Started, Exited]
 
 
 BOMBS = {

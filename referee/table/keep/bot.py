@@ -6,11 +6,14 @@ import contextlib
 import os
 import signal
 import sys
+import time
 
 TYPE_CHECKING = False  # as `typing` has it, which would take longer to import than all of this
 if TYPE_CHECKING:
     from resource import struct_rusage
     from typing import Any
+
+GIVE_UP_S = 5.0  # a rival's tracer, or the kernel, may hold up its end for as long as they please
 
 
 class Bot:
@@ -20,13 +23,14 @@ class Bot:
         self.key = key
         self.pid = pid
         self.report = report  # readable once its fate is known: see child.become; -1 after that
-        self.failed = False
+        self.told = False  # whether the last word on it has been sent
         self.scratch: str = cage["scratch"]
         self.scratch_mb: int = cage["scratch_mb"]
         self.memory_mb: int = cage["memory_mb"]
         self.inside = bool(cage["inside"])
         self.inside_scratches: list[str] = cage["inside_scratches"]
         self.doomed = False  # whether it is to end, whatever holds it up
+        self.give_up_at = 0.0  # when that is told though it still has not
         self.why = ""  # why we have ended it, if it was for what it used
         self.status = 0
         self.cpu_s = 0.0
@@ -42,7 +46,9 @@ class Bot:
 
     def end(self) -> None:
         """Kill it.  What it has started is left to the sweeps, which do not spare it any more."""
-        self.doomed = True
+        if not self.doomed:
+            self.doomed = True
+            self.give_up_at = time.monotonic() + GIVE_UP_S
         self.signal(signal.SIGKILL)
 
     def signal(self, number: int) -> None:

@@ -86,7 +86,7 @@ class Keeper:
         patience = (
             _RETRY_MS if self._sweeping or self._ending else int(_LOOK_S * 1000) if self._bots else None
         )
-        if self._scratches.rubbish:
+        if self._scratches.rubbish and not self._sweeping:
             patience = 0
         ready = {number for number, _ in self._poll.poll(patience)}
         if self._wakeup in ready:
@@ -98,8 +98,10 @@ class Keeper:
         self._reap()
         due = bool(self._bots) and time.monotonic() >= self._next_look
         if due:
+            began = time.monotonic()
             self._look()
-            self._next_look = time.monotonic() + _LOOK_S
+            took = time.monotonic() - began
+            self._next_look = began + max(_LOOK_S, 4 * took)  # processes and descriptors can be very many
         if self._sweeping or due:
             spared = {pid for pid, bot in self._bots.items() if not bot.doomed}
             self._sweeping = self._orphans.sweep(spared)
@@ -220,7 +222,7 @@ class Keeper:
         os.close(bot.report)
         bot.report = -1
         if report:
-            bot.failed = True
+            bot.told = True
             number, why = json.loads(report)
             self._tell(event="failed", key=bot.key, errno=number, why=why)
         else:
@@ -278,21 +280,30 @@ class Keeper:
 
     def _take_leave(self) -> None:
         """Tell of the bots that have ended, once all that they have started has too."""
-        for bot in [bot for bot in self._ending if not bot.kin or time.monotonic() >= bot.tell_at]:
+        now = time.monotonic()
+        for bot in [bot for bot in self._ending if not bot.kin or now >= bot.tell_at]:
             self._ending.remove(bot)
             for pid in bot.kin:
                 self._kin.pop(pid, None)
             self._scratches.release(bot.scratch, bot.key)
-            if not bot.failed:
-                cpu_ms = round(max(bot.cpu_s, bot.seen_cpu_s) * 1000)
-                self._tell(
-                    event="exited",
-                    key=bot.key,
-                    status=bot.status,
-                    cpu_ms=cpu_ms,
-                    peak_kb=bot.peak_kb,
-                    why=bot.why,
-                )
+            self._tell_end(bot)
+        for bot in self._bots.values():
+            if bot.doomed and now >= bot.give_up_at:
+                bot.status = -signal.SIGKILL
+                self._tell_end(bot)
+
+    def _tell_end(self, bot: Bot) -> None:
+        if not bot.told:
+            bot.told = True
+            cpu_ms = round(max(bot.cpu_s, bot.seen_cpu_s) * 1000)
+            self._tell(
+                event="exited",
+                key=bot.key,
+                status=bot.status,
+                cpu_ms=cpu_ms,
+                peak_kb=bot.peak_kb,
+                why=bot.why,
+            )
 
     # What they use.
 

@@ -121,7 +121,8 @@ class Exited(msgspec.Struct, frozen=True, tag="exited", tag_field="event"):
     `cpu_ms` counts all that it has started and that has ended with it.  `peak_kb` is what they held at once
     when it was looked at, four times a second, or the most that one of them ever held; it is never below
     the 10 MB or so that the keeper itself is large, for the bot begins as a copy of it.  `why` is there if
-    the keeper ended it for what it used: the end of a sentence.
+    the keeper ended it for what it used: the end of a sentence.  It is told, too, of a bot that has been
+    killed and has not ended for seconds, as when another process holds it up with ptrace.
     """
 
     key: int
