@@ -360,6 +360,8 @@ def _connect(path: Path, schema: str | None = None) -> sqlite3.Connection:
                 database.executescript(f"BEGIN; {schema} PRAGMA user_version = {FORMAT}; COMMIT;")
         elif version == 0:
             raise ArenaError(f"{path} is empty. {_MEND}")
+        else:
+            database.execute("PRAGMA query_only = 1")
     except OSError as error:
         raise ArenaError(f"Cannot open {path}: {why(error)}.") from None
     except sqlite3.Error as error:
@@ -376,9 +378,10 @@ def _address(path: Path, *, writing: bool) -> str:
     uri = path.absolute().as_uri()
     if writing:
         return uri
+    if os.access(path.parent, os.W_OK):
+        return f"{uri}?mode=rw"  # not ro, which would leave the files beside it behind
     beside = path.with_name(f"{path.name}-wal")
-    still = not os.access(path.parent, os.W_OK) and not (beside.exists() and beside.stat().st_size)
-    return f"{uri}?mode=ro&immutable=1" if still else f"{uri}?mode=ro"
+    return f"{uri}?mode=ro" if beside.exists() and beside.stat().st_size else f"{uri}?mode=ro&immutable=1"
 
 
 def _advice(path: Path, error: sqlite3.Error) -> str:

@@ -205,6 +205,10 @@ def test_a_finished_directory_is_read_where_nothing_can_be_written(store: Store,
     shutil.copytree(folder, copied)  # with results that are still in the file beside the database
     store.close()
     allowed = os.access
+    before = sorted(folder.iterdir())
+    with Store.read(folder) as reader:
+        assert len(list(reader.results("deal"))) == 12
+    assert sorted(folder.iterdir()) == before, "a reader leaves nothing behind"
     monkeypatch.setattr(os, "access", lambda path, mode: mode != os.W_OK and allowed(path, mode))
     with Store.read(folder) as reader:
         assert len(list(reader.results("deal"))) == 12
