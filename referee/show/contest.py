@@ -124,7 +124,9 @@ def _announce(store: Store, entry: Entry, people: Console) -> None:
     before = store.matches
     if before:
         aside = f", and {store.set_aside:,} of them are set aside" if store.set_aside else ""
-        people.print(f"  {before:,} matches have been played before{aside}; none is played twice.")
+        people.print(
+            f"  {before:,} matches have been played before{aside}; those of this plan are not played again."
+        )
     people.print(f"  sandbox {confine.describe(plan.conditions.sandbox)}", style="dim")
     store.note(" ".join(["Resumed." if before else "Started.", *entry.news]))
 

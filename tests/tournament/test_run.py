@@ -47,8 +47,8 @@ def test_the_same_command_or_the_directory_alone_plays_nothing_twice(tmp_path: P
     with sqlite3.connect(folder / "results.db") as database:
         before = database.execute("SELECT * FROM match ORDER BY id").fetchall()
     database.close()
-    assert "12 matches have been played before; none" in play(folder, "--deals", 3)
-    assert "12 matches have been played before; none" in arena("tournament", folder)
+    assert "12 matches have been played before; those" in play(folder, "--deals", 3)
+    assert "12 matches have been played before; those" in arena("tournament", folder)
     with sqlite3.connect(folder / "results.db") as database:
         assert database.execute("SELECT * FROM match ORDER BY id").fetchall() == before
     database.close()
