@@ -32,7 +32,8 @@ th, td { padding: .25rem .4rem; text-align: right; border-bottom: 1px solid #ddd
 td { white-space: nowrap; } .fault, .long, .plan td { white-space: normal; overflow-wrap: anywhere; }
 .standings td:nth-child(2), .plan th, .plan td, .bots th, .bots td { text-align: left; }
 .standings th:nth-child(2) { text-align: left; }
-.standings td:nth-child(2) { font-weight: 600; white-space: normal; overflow-wrap: anywhere; min-width: 6rem; }
+.standings td:nth-child(2) { font-weight: 600; min-width: 6rem; white-space: normal;
+                             overflow-wrap: anywhere; }
 .fault { color: #b00020; min-width: 6rem; } .long { min-width: 12rem; font-family: monospace; }
 .scroll { overflow-x: auto; } .small { color: #555; font-size: .87rem; }
 svg { display: block; width: 62rem; max-width: 100%; height: auto; }
