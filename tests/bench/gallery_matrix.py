@@ -46,7 +46,7 @@ class Cell(NamedTuple):
         kind = self.kinds[0] if self.kinds else None
         return [
             *([self.trouble] if self.trouble else []),
-            *([] if kind in self.rogue.kinds(self.sandbox) else ["kind"]),
+            *([] if kind in self.rogue.kinds() else ["kind"]),
             *(["delay"] if self.delay_s > LATEST_S else []),
             *(["growth"] if self.growth_mb > GROWTH_MB else []),
             *(["blocked"] if self.blocked_s > BLOCKED_S else []),

@@ -35,8 +35,8 @@ class Rogue:
         """The mode without its argument."""
         return self.mode.partition(":")[0]
 
-    def kinds(self, _sandbox: str = "none") -> frozenset[Kind]:
-        """The kinds that are right, the same in every sandbox."""
+    def kinds(self) -> frozenset[Kind]:
+        """The kinds that are right, in every sandbox."""
         return self.expected if isinstance(self.expected, frozenset) else frozenset({self.expected})
 
 
