@@ -73,7 +73,7 @@ def of_payoff(plan: Plan) -> str:
 
 def rules_in_short(rules: Rules) -> str:
     """The name of a rule set, and what differs from the standard game."""
-    names = [name for name in PRESETS if preset(name) == rules] or ["rules of its own"]
+    names = [name for name in PRESETS if preset(name) == rules] or ["house rules"]
     differs = [line.text for line in rule_lines(rules) if line.standard is not None]
     return f"{names[0]}: {' '.join(differs)}" if differs else names[0]
 

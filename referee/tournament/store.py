@@ -67,6 +67,8 @@ CREATE TABLE log (
 
 _MEND: Final = "Put it back from a copy, or play anew in another directory."
 _MEND_LOGS: Final = "Move it away and go on: nothing but logs is lost with it."
+_NEW: Final = ".new"
+"""The ending of a file that is not whole yet."""
 _STDERR_KEPT: Final = 1 << 20
 _CACHE_KB: Final = 32_768
 _FROM: Final = "FROM match JOIN lineup ON lineup.id = lineup"
@@ -128,7 +130,7 @@ class Store:
         """Open a directory to play into; it is made if it is not there.  Raises ArenaError."""
         try:
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            names = {path.name for path in folder.iterdir()}
+            names = {path.name for path in folder.iterdir() if path.suffix != _NEW}
             if "results.db" not in names and "logs.db" not in names and names - {"lock", "plan.toml"}:
                 raise ArenaError(f"{folder} holds files, but no tournament; name a new directory.")
             lock = _lock(folder)
@@ -180,7 +182,7 @@ class Store:
     def write_plan(self, plan: Plan) -> None:
         """Write the plan, whole or not at all, and mark which of the results it stands behind."""
         path = self.folder / "plan.toml"
-        fresh = path.with_suffix(".new")
+        fresh = path.with_suffix(_NEW)
         try:
             descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
             with os.fdopen(descriptor, "w") as file:
@@ -346,20 +348,18 @@ class Store:
 def _connect(path: Path, schema: str | None = None) -> sqlite3.Connection:
     """Open a database; with a schema to write, and made if it is not there."""
     try:
-        if schema:
-            os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
+        if schema and not (path.exists() and path.stat().st_size):
+            _make(path, schema)
         database = sqlite3.connect(_address(path, writing=schema is not None), timeout=30, uri=True)
         database.execute(f"PRAGMA cache_size = -{_CACHE_KB}")
         version = database.execute("PRAGMA user_version").fetchone()[0]
         if version > FORMAT:
             raise ArenaError(f"{path} is of a newer arena (schema {version}); this one reads {FORMAT}.")
+        if version == 0:
+            raise ArenaError(f"{path} is empty, or of another program. {_MEND}")
         if schema:
             database.execute("PRAGMA journal_mode = WAL")
             database.execute("PRAGMA synchronous = FULL")
-            if version == 0:
-                database.executescript(f"BEGIN; {schema} PRAGMA user_version = {FORMAT}; COMMIT;")
-        elif version == 0:
-            raise ArenaError(f"{path} is empty. {_MEND}")
         else:
             database.execute("PRAGMA query_only = 1")
     except OSError as error:
@@ -367,6 +367,16 @@ def _connect(path: Path, schema: str | None = None) -> sqlite3.Connection:
     except sqlite3.Error as error:
         raise ArenaError(f"Cannot open {path}: {error}. {_advice(path, error)}") from None
     return database
+
+
+def _make(path: Path, schema: str) -> None:
+    """Make a database that is there with all its tables or not at all, for others may be looking."""
+    fresh = path.with_suffix(_NEW)
+    fresh.unlink(missing_ok=True)
+    os.close(os.open(fresh, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
+    with contextlib.closing(sqlite3.connect(fresh)) as database:
+        database.executescript(f"BEGIN; {schema} PRAGMA user_version = {FORMAT}; COMMIT;")
+    fresh.replace(path)
 
 
 def _address(path: Path, *, writing: bool) -> str:

@@ -198,7 +198,7 @@ def test_the_page_says_what_was_played_and_by_whom(findings: Findings):
     )
     text = page.report(replace(findings, plan=plan))
     for words in (
-        *("rules of its own: ", "10 points", "750 ms a turn", "9,000 ms to spare", "hand, 2 forgiven"),
+        *("house rules: ", "10 points", "750 ms a turn", "9,000 ms to spare", "hand, 2 forgiven"),
         *("closer than 0.25 points", "not in the order in which they were played"),
         *(bot.fingerprint for bot in plan.bots),
     ):

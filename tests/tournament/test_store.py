@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 import sqlite3
@@ -98,6 +99,28 @@ def test_a_full_disk_is_told_and_loses_nothing(store: Store, part: str):
     assert store.keep(played()) == 8
 
 
+def test_a_database_of_another_program_is_not_written_to(tmp_path: Path):
+    folder = tmp_path / "t"
+    folder.mkdir()
+    with contextlib.closing(sqlite3.connect(folder / "results.db")) as database:
+        database.execute("CREATE TABLE cats (name TEXT)")
+    before = (folder / "results.db").read_bytes()
+    with pytest.raises(ArenaError, match=r"results.db is empty, or of another program"):
+        Store.open(folder)
+    assert (folder / "results.db").read_bytes() == before
+
+
+def test_what_a_killed_beginning_has_left_is_no_hindrance(tmp_path: Path):
+    folder = tmp_path / "t"
+    folder.mkdir()
+    (folder / "lock").touch()
+    (folder / "logs.new").write_bytes(b"half a databa")
+    with Store.open(folder) as store:
+        store.write_plan(PLAN)
+        assert store.keep(played()) == 12
+    assert not (folder / "logs.new").exists()
+
+
 def test_only_the_operator_can_read_it(store: Store):
     store.keep(played())
     store.note("something")
@@ -152,7 +175,7 @@ def test_results_that_are_gone_are_not_begun_anew(store: Store, left: bytes | No
     path.unlink()
     if left is not None:
         path.write_bytes(left)
-        with pytest.raises(ArenaError, match=r"results.db is empty. Put it back from a copy, or"):
+        with pytest.raises(ArenaError, match=r"empty, or of another program. Put it back from a copy, or"):
             Store.read(store.folder)
     with pytest.raises(
         ArenaError, match=r"empty or missing, but logs.db has the logs of 12 matches. Put it back"
