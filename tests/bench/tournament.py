@@ -100,12 +100,12 @@ def cost(folder: Path, matches: int, jobs: int) -> dict[str, Any]:
 def share(folder: Path, matches: int) -> dict[str, Any]:
     """The processor time of one job with C bots, all in this process, and what of it is not play.
 
-    `header` makes the log's first line, `summing` and `deals` count points, `keep` is the database's part.
+    `summing` and `deals` count points, `keep` is the database's part.  The log itself is play, its first line
+    too, as in a match alone.
     """
     bots = find_bots([f"{name}={C_BOT}" for name in ("a", "b", "c", "d")])
     spent: dict[str, float] = {}
     _time(spent, "gzip", gzip, "compress")
-    _time(spent, "header", work._Batch, "_header")
     _time(spent, "summing", work, "result_of")
     _time(spent, "deals", work.DealSummary, "__init__")
     _time(spent, "rows", work._Batch, "outcome")
