@@ -210,7 +210,7 @@ def _shown(value: object) -> str:
     try:
         text = json.dumps(value, default=repr, separators=(",", ":"))
     except (ValueError, TypeError, RecursionError):  # of thousands of digits or of levels
-        text = f"a {type(value).__name__} that is too long to show"
+        return "too long to show"
     return text if len(text) <= 60 else text[:59] + "…"
 
 

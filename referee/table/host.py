@@ -29,7 +29,6 @@ from referee.game.events import (
     PassRecord,
     PlayRecord,
     Record,
-    SeatRecord,
 )
 from referee.game.match import Match
 from referee.record.match_log import (
@@ -86,17 +85,7 @@ async def host(
         seed=secrets.token_hex(16) if seed is None else seed,
         rules=rules,
         conditions=conditions,
-        seats=tuple(
-            SeatRecord(
-                seat=seat,
-                name=bot.name,
-                command=bot.command,
-                fingerprint=bot.fingerprint,
-                cwd=bot.cwd,
-                files=bot.files,
-            )
-            for seat, bot in enumerate(bots)
-        ),
+        seats=tuple(bot.seated(seat) for seat, bot in enumerate(bots)),
     )
     match = Match(header)
     log = MatchLog.create(log_path)

@@ -22,7 +22,7 @@ from msgspec import Struct
 
 from protocol.rules import Sandbox
 from referee.errors import ArenaError, why
-from referee.game.events import LABEL
+from referee.game.events import LABEL, SeatRecord
 from referee.table import building
 from referee.table.settings import toml_from
 
@@ -43,7 +43,7 @@ _INTERPRETERS: Final = {
     ".jar": ("java", "-jar"),
 }
 _IN_TOML: Final = {"name": "my-bot", "run": "./bot --fast", "build": "cc -O2 -o bot bot.c"}
-_NAMED: Final = re.compile(r"([A-Za-z0-9._-]{1,32})=(.+)", re.DOTALL)
+_NAMED: Final = re.compile(rf"({LABEL.pattern})=(.+)", re.DOTALL)
 _BUILD_OUTPUT_SHOWN: Final = 4000
 
 
@@ -58,6 +58,17 @@ class Bot(Struct, frozen=True, kw_only=True):
     cwd: str
     fingerprint: str
     files: tuple[str, ...] = ()
+
+    def seated(self, seat: int) -> SeatRecord:
+        """What the log says of this bot in a seat before it has sat down."""
+        return SeatRecord(
+            seat=seat,
+            name=self.name,
+            command=self.command,
+            fingerprint=self.fingerprint,
+            cwd=self.cwd,
+            files=self.files,
+        )
 
 
 class BotToml(Struct):

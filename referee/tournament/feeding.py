@@ -30,7 +30,7 @@ FEWEST_BOTS: Final = 5
 LEAST: Final = log(1.15)
 """The least size of what stands out, as the logarithm of given to expected."""
 SPREADS: Final = 2.5
-"""Chosen by `tests/tournament/measure_feeding.py`: how often honest bots stand out, and partners."""
+"""Chosen by `tests/bench/feeding.py`: how often honest bots stand out, and partners."""
 ALPHA: Final = 0.05
 
 _OF_MEDIAN: Final = 1.4826

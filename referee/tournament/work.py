@@ -27,7 +27,7 @@ from msgspec.structs import replace
 import referee
 from protocol.messages import Ready
 from referee.errors import ArenaError
-from referee.game.events import Answered, Event, Failed, FaultRecord, MatchOverRecord, MatchRecord, SeatRecord
+from referee.game.events import Answered, Event, Failed, FaultRecord, MatchOverRecord, MatchRecord
 from referee.game.match import Match
 from referee.game.rulebook import rulebook
 from referee.record.match_log import LogRecord, MemoryLog, utc_now
@@ -161,7 +161,7 @@ class _Batch:
         self._deals = [self._schedule.of_deal(deal) for deal in task.deals]
         self._rules = task.plan.match_rules
         places = range(self._rules.players)
-        self._seats = {name: [_seat(seat, bot) for seat in places] for name, bot in self._bots.items()}
+        self._seats = {name: [bot.seated(seat) for seat in places] for name, bot in self._bots.items()}
         self._book = rulebook(self._rules)
         self._number = {name: number for number, name in enumerate(self._bots)}
         self._launch_failures: Counter[str] = Counter()
@@ -178,7 +178,7 @@ class _Batch:
     async def play(self) -> None:
         """Play all lanes."""
         conditions = self._plan.conditions
-        seats = [_seat(number, bot) for number, bot in enumerate(self._bots.values())]
+        seats = [bot.seated(number) for number, bot in enumerate(self._bots.values())]
         with Confinement(conditions, seats, self._private) as confinement, Keeper.start() as keeper:
             for lane in range(self._schedule.lanes):
                 # In the order of their ids, another in each lane: the number of a table tells nothing.
@@ -246,7 +246,7 @@ class _Batch:
             rules=self._rules,
             conditions=self._plan.conditions,
             seats=tuple(
-                _seat(seat, _stand_in(chair.bot)) if seat in absent else self._seats[chair.bot][seat]
+                _stand_in(chair.bot).seated(seat) if seat in absent else self._seats[chair.bot][seat]
                 for seat, chair in enumerate(planned.seats)
             ),
         )
@@ -316,17 +316,6 @@ class _Batch:
 def _stand_in(name: str) -> Bot:
     """The bot that sits in for the one of this name."""
     return replace(find_bot(STAND_IN), name=name)
-
-
-def _seat(seat: int, bot: Bot) -> SeatRecord:
-    return SeatRecord(
-        seat=seat,
-        name=bot.name,
-        command=bot.command,
-        fingerprint=bot.fingerprint,
-        cwd=bot.cwd,
-        files=bot.files,
-    )
 
 
 def _pass_over(_planned: PlannedMatch, _log: _Log) -> None:

@@ -19,6 +19,7 @@ from typing import Any
 
 import msgspec
 import trio
+from msgspec.structs import replace
 
 from protocol.rules import Conditions, rules_from
 from referee.game.events import (
@@ -29,7 +30,6 @@ from referee.game.events import (
     MatchRecord,
     PassRecord,
     PlayRecord,
-    SeatRecord,
 )
 from referee.game.match import Match
 from referee.record.match_log import MatchLog, MemoryLog
@@ -120,10 +120,7 @@ def _tables(setup: Setup, confinement: Confinement, clock: _Clock, folder: Path)
             seed=f"bench {number}",
             rules=rules,
             conditions=conditions,
-            seats=tuple(
-                SeatRecord(seat=seat, name=f"seat{seat}", command=bot.command, cwd=bot.cwd, files=bot.files)
-                for seat, bot in enumerate(bots)
-            ),
+            seats=tuple(replace(bot.seated(seat), name=f"seat{seat}") for seat, bot in enumerate(bots)),
         )
         group = -1 if late else number // TABLES_A_PROCESS
         keys = [(group, seat) for seat in range(len(bots))]

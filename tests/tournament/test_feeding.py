@@ -7,8 +7,8 @@ from random import Random
 import pytest
 
 from referee.tournament.feeding import Gifts
+from tests.bench.feeding import DUCK, HEURISTIC, alike, feedings, mixed, outstanding
 from tests.tournament.in_process import careless
-from tests.tournament.measure_feeding import DUCK, HEURISTIC, alike, feedings, mixed, outstanding
 
 STRENGTHS = (0.5, 1.0, 1.0, 2.0, 4.0, 1.5)
 

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Final, Literal
 
 import trio
+from msgspec.structs import replace
 
 from protocol.cards import NAMES, names_of
 from protocol.codec import BadLine, decode_from_referee, decode_reply, encode
@@ -28,7 +29,6 @@ from referee.game.events import (
     FaultRecord,
     Record,
     Restart,
-    SeatRecord,
     Tell,
 )
 from referee.game.match import Match
@@ -186,10 +186,7 @@ class Interview:
     def _launch(self, name: str, tap: Tap) -> Process:
         """Start a process of the bot."""
         bot = self._bot
-        seat = SeatRecord(
-            seat=0, name=name, command=bot.command, fingerprint=bot.fingerprint, cwd=bot.cwd, files=bot.files
-        )
-        launch = self._confinement.launch(seat)
+        launch = self._confinement.launch(replace(bot.seated(0), name=name))
         clock = self._conditions.clock()
         process = Process(name, launch, clock, self._keeper, self._poller, lambda _: None, tap)
         self._processes[process.key] = process

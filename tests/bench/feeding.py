@@ -1,6 +1,6 @@
 """How often honest bots stand out as feeding each other, and partners do: what `feeding` rests on.
 
-    python -m tests.tournament.measure_feeding 800
+    python -m tests.bench.feeding 800
 
 Plays casts of honest bots in process, and some with one that feeds or spares another, under several rules.
 It prints a line for each, then what stood out of how many.  800 deals take about four minutes.
