@@ -23,12 +23,10 @@ from msgspec import Struct
 
 from referee.errors import ArenaError, why
 from referee.record.match_log import utc_now
+from referee.tournament.database import MEND, NEW, connect, count_rows, damaged
 from referee.tournament.plan import Plan, plan_from_toml, plan_to_toml
 from referee.tournament.results import Fault, HandResult, Result
 from referee.tournament.work import Bundle, LineupRow, MatchRow, Played, as_json, rules_hash
-
-FORMAT: Final = 1
-"""The version of the schema, kept in the database's `user_version`."""
 
 RESULTS_SCHEMA: Final = """
 CREATE TABLE lineup (
@@ -65,12 +63,7 @@ CREATE TABLE log (
 ) WITHOUT ROWID;
 """
 
-_MEND: Final = "Put it back from a copy, or play anew in another directory."
-_MEND_LOGS: Final = "Move it away and go on: nothing but logs is lost with it."
-_NEW: Final = ".new"
-"""The ending of a file that is not whole yet."""
 _STDERR_KEPT: Final = 1 << 20
-_CACHE_KB: Final = 32_768
 _FROM: Final = "FROM match JOIN lineup ON lineup.id = lineup"
 _COUNTING: Final = f"SELECT match.id, deal, seats, hands, retired, faults, us {_FROM} WHERE counts"
 _AMONG: Final = "IN (SELECT value FROM json_each(?))"
@@ -95,7 +88,7 @@ def stored_plan(folder: Path) -> Plan | None:
     try:
         return plan_from_toml(path.read_text("utf-8"))
     except FileNotFoundError:
-        if matches := _rows(folder / "results.db", "match"):
+        if matches := count_rows(folder / "results.db", "match"):
             raise ArenaError(
                 f"{folder} holds the results of {matches:,} matches, but its plan.toml is missing; put it "
                 "back, or name another directory."
@@ -123,23 +116,23 @@ class Store:
         path = self.folder / "logs.db"
         if not path.exists():
             raise ArenaError(f"There are no logs in {self.folder}: logs.db is missing.")
-        return _connect(path)
+        return connect(path)
 
     @classmethod
     def open(cls, folder: Path) -> Store:
         """Open a directory to play into; it is made if it is not there.  Raises ArenaError."""
         try:
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            names = {path.name for path in folder.iterdir() if path.suffix != _NEW}
+            names = {path.name for path in folder.iterdir() if path.suffix != NEW}
             if "results.db" not in names and "logs.db" not in names and names - {"lock", "plan.toml"}:
                 raise ArenaError(f"{folder} holds files, but no tournament; name a new directory.")
             lock = _lock(folder)
         except OSError as error:
             raise ArenaError(f"Cannot use {folder} for a tournament: {why(error)}.") from None
         try:
-            logs = _connect(folder / "logs.db", LOGS_SCHEMA)
+            logs = connect(folder / "logs.db", LOGS_SCHEMA)
             _check_results_are_there(folder)
-            store = cls(folder, _connect(folder / "results.db", RESULTS_SCHEMA))
+            store = cls(folder, connect(folder / "results.db", RESULTS_SCHEMA))
             store._logs = logs
         except BaseException:
             os.close(lock)
@@ -152,7 +145,7 @@ class Store:
         """Open a tournament to look at it, also while it is being played.  Raises ArenaError."""
         if not (folder / "results.db").is_file():
             raise ArenaError(f"There is no tournament in {folder}: it has no results.db.")
-        return cls(folder, _connect(folder / "results.db"))
+        return cls(folder, connect(folder / "results.db"))
 
     def close(self) -> None:
         """Close the databases and let the next run in."""
@@ -182,7 +175,7 @@ class Store:
     def write_plan(self, plan: Plan) -> None:
         """Write the plan, whole or not at all, and mark which of the results it stands behind."""
         path = self.folder / "plan.toml"
-        fresh = path.with_suffix(_NEW)
+        fresh = path.with_suffix(NEW)
         try:
             descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
             with os.fdopen(descriptor, "w") as file:
@@ -337,92 +330,19 @@ class Store:
         try:
             yield
         except sqlite3.Error as error:
-            if _damaged(error):
-                raise ArenaError(f"The results in {self.folder} are damaged: {error}. {_MEND}") from None
+            if damaged(error):
+                raise ArenaError(f"The results in {self.folder} are damaged: {error}. {MEND}") from None
             raise ArenaError(
                 f"The results in {self.folder} cannot be read or written: {error}. What was played before is "
                 "kept; mend it and give the same command again."
             ) from None
 
 
-def _connect(path: Path, schema: str | None = None) -> sqlite3.Connection:
-    """Open a database; with a schema to write, and made if it is not there."""
-    try:
-        if schema and not (path.exists() and path.stat().st_size):
-            _make(path, schema)
-        database = sqlite3.connect(_address(path, writing=schema is not None), timeout=30, uri=True)
-        database.execute(f"PRAGMA cache_size = -{_CACHE_KB}")
-        version = database.execute("PRAGMA user_version").fetchone()[0]
-        if version > FORMAT:
-            raise ArenaError(f"{path} is of a newer arena (schema {version}); this one reads {FORMAT}.")
-        if version == 0:
-            raise ArenaError(f"{path} is empty, or of another program. {_MEND}")
-        if schema:
-            database.execute("PRAGMA journal_mode = WAL")
-            database.execute("PRAGMA synchronous = FULL")
-        else:
-            database.execute("PRAGMA query_only = 1")
-    except OSError as error:
-        raise ArenaError(f"Cannot open {path}: {why(error)}.") from None
-    except sqlite3.Error as error:
-        raise ArenaError(f"Cannot open {path}: {error}. {_advice(path, error)}") from None
-    return database
-
-
-def _make(path: Path, schema: str) -> None:
-    """Make a database that is there with all its tables or not at all, for others may be looking."""
-    fresh = path.with_suffix(_NEW)
-    fresh.unlink(missing_ok=True)
-    os.close(os.open(fresh, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
-    with contextlib.closing(sqlite3.connect(fresh)) as database:
-        database.executescript(f"BEGIN; {schema} PRAGMA user_version = {FORMAT}; COMMIT;")
-    fresh.replace(path)
-
-
-def _address(path: Path, *, writing: bool) -> str:
-    """The URI of a database.
-
-    To read what is written meanwhile, SQLite writes beside it.  Where that cannot be nobody plays, and the
-    database may be read as it is, unless a run that was killed has left results in the file beside it.
-    """
-    uri = path.absolute().as_uri()
-    if writing:
-        return uri
-    if os.access(path.parent, os.W_OK):
-        return f"{uri}?mode=rw"  # not ro, which would leave the files beside it behind
-    beside = path.with_name(f"{path.name}-wal")
-    return f"{uri}?mode=ro" if beside.exists() and beside.stat().st_size else f"{uri}?mode=ro&immutable=1"
-
-
-def _advice(path: Path, error: sqlite3.Error) -> str:
-    if not os.access(path.parent, os.W_OK):
-        return f"Copy all of {path.parent} to where it can be written."
-    if not _damaged(error):
-        return "Mend that and give the same command again."
-    return _MEND if path.name == "results.db" else _MEND_LOGS
-
-
-def _damaged(error: sqlite3.Error) -> bool:
-    return getattr(error, "sqlite_errorcode", None) in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
-
-
 def _check_results_are_there(folder: Path) -> None:
     """Refuse to begin anew where results have been lost."""
     path = folder / "results.db"
-    if (not path.exists() or not path.stat().st_size) and (kept := _rows(folder / "logs.db", "log")):
-        raise ArenaError(f"{path} is empty or missing, but logs.db has the logs of {kept:,} matches. {_MEND}")
-
-
-def _rows(path: Path, table: str) -> int:
-    """How many rows a table has; 0 if there is none."""
-    if not path.is_file():
-        return 0
-    try:
-        with contextlib.closing(sqlite3.connect(_address(path, writing=False), uri=True)) as database:
-            found: int = database.execute(f"SELECT count(*) FROM {table}").fetchone()[0]
-    except sqlite3.Error:
-        return 0
-    return found
+    if (not path.exists() or not path.stat().st_size) and (kept := count_rows(folder / "logs.db", "log")):
+        raise ArenaError(f"{path} is empty or missing, but logs.db has the logs of {kept:,} matches. {MEND}")
 
 
 def _lock(folder: Path) -> int:
